@@ -7,6 +7,7 @@
 
 #include "abi/handles.hpp"
 #include "core/choose/selector.hpp"
+#include "core/explain/explain_model.hpp"
 #include "core/run/session_timing.hpp"
 #include "sextant/plugin/kinds/cholesky.h"
 #include "sextant/plugin/kinds/dense.h"
@@ -153,7 +154,8 @@ sxt_status sxt_selection_explain(const sxt_selection *selection, int32_t form, c
           "matrix", text(selection->matrix->rows(), " x ", selection->matrix->cols(), ", ",
                          selection->matrix->csr().nnz, " nonzeros, ", value_name(selection->matrix->value_type())));
     out.choices = {choice};
-    fill(form == SXT_JSON ? explain_json(out) : explain_text(out), buffer, capacity, length);
+    fill(form == SXT_JSON ? explain_json(out, selection->context->machine()) : explain_text(out), buffer, capacity,
+         length);
   });
 }
 

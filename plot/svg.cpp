@@ -3,46 +3,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <limits>
+
+#include "plot/markup.hpp"
 
 namespace sextant {
 
 namespace {
 
-// Eight colours that colour-blind readers can distinguish (Okabe, Ito 2008).
-constexpr const char *colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                   "#E69F00", "#56B4E9", "#000000", "#B8A900"};
 constexpr const char *guide_colour = "#888";
 
 constexpr double left = 78, right = 18, top = 40, bottom = 52, strip = 16, legend_row = 18;
-
-// Numbers in the form of the C locale, whichever locale the process has set.
-std::string number(double value) {
-  char digits[32];
-  const double size = std::abs(value), whole = std::floor(size);
-  std::snprintf(digits, sizeof digits, "%s%lld.%02d", value < 0 ? "-" : "", static_cast<long long>(whole),
-                static_cast<int>(std::floor((size - whole) * 100)));
-  return digits;
-}
-
-std::string escaped(const std::string &text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '&')
-      out += "&amp;";
-    else if (c == '"')
-      out += "&quot;";
-    else if (static_cast<unsigned char>(c) >= ' ')
-      out += c;
-  }
-  return out;
-}
 
 // From data to pixels along one axis.
 class Scale {
@@ -104,8 +77,8 @@ std::string tick_text(double value) {
 }
 
 std::string label(double x, double y, const char *anchor, const std::string &text, const char *more = "") {
-  return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" text-anchor=\"" + anchor + "\"" + more + ">" +
-         escaped(text) + "</text>\n";
+  return "<text x=\"" + svg_number(x) + "\" y=\"" + svg_number(y) + "\" text-anchor=\"" + anchor + "\"" + more + ">" +
+         svg_escaped(text) + "</text>\n";
 }
 
 class Drawing {
@@ -131,7 +104,8 @@ class Drawing {
 
   std::string text() {
     const double height = plot_.height + legend_row * static_cast<double>((named_ + columns_ - 1) / columns_);
-    out_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + number(plot_.width) + " " + number(height) +
+    out_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + svg_number(plot_.width) + " " +
+           svg_number(height) +
            "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
     out_ += label(plot_.width / 2.0, 22, "middle", plot_.title, " font-size=\"15\"");
     axes();
@@ -143,8 +117,8 @@ class Drawing {
 
  private:
   void line(double x1, double y1, double x2, double y2, const char *stroke, const char *more = "") {
-    out_ += "<path d=\"M" + number(x1) + " " + number(y1) + "L" + number(x2) + " " + number(y2) + "\" stroke=\"" +
-            stroke + "\"" + more + "/>\n";
+    out_ += "<path d=\"M" + svg_number(x1) + " " + svg_number(y1) + "L" + svg_number(x2) + " " + svg_number(y2) +
+            "\" stroke=\"" + stroke + "\"" + more + "/>\n";
   }
 
   void axes() {
@@ -161,30 +135,31 @@ class Drawing {
     line(left, frame_top_, left, frame_bottom_, "#333");
     out_ += label((left + end) / 2, frame_bottom_ + 38, "middle", plot_.x.label);
     const double middle = (frame_top_ + frame_bottom_) / 2;
-    const std::string turn = " transform=\"rotate(-90 16 " + number(middle) + ")\"";
+    const std::string turn = " transform=\"rotate(-90 16 " + svg_number(middle) + ")\"";
     out_ += label(16, middle, "middle", plot_.y.label, turn.c_str());
   }
 
   void bands() {
     for (const PlotBand &band : plot_.bands) {
       const double from = x_.pixel(band.from), to = x_.pixel(band.to);
-      out_ += "<rect x=\"" + number(from) + "\" y=\"" + number(top) + "\" width=\"" + number(std::max(to - from, 0.5)) +
-              "\" height=\"" + number(strip) + "\" fill=\"" + colour(band.series) + "\"/>\n";
+      out_ += "<rect x=\"" + svg_number(from) + "\" y=\"" + svg_number(top) + "\" width=\"" +
+              svg_number(std::max(to - from, 0.5)) + "\" height=\"" + svg_number(strip) + "\" fill=\"" +
+              colour(band.series) + "\"/>\n";
     }
   }
 
   // A band may name a series that does not exist.
   const char *colour(std::size_t series) const {
-    if (series >= styles_.size()) return colours[series % std::size(colours)];
-    return plot_.series[series].guide ? guide_colour : colours[styles_[series] % std::size(colours)];
+    if (series >= styles_.size()) return plot_colours[series % std::size(plot_colours)];
+    return plot_.series[series].guide ? guide_colour : plot_colours[styles_[series] % std::size(plot_colours)];
   }
 
   // When the colours are used up they repeat with another shape.
   void mark(std::size_t series, double x, double y) {
     const std::string fill = std::string("\" fill=\"") + colour(series) + "\"/>\n";
-    const auto at = [&](double dx, double dy) { return number(x + dx) + " " + number(y + dy); };
-    switch (styles_[series] / std::size(colours) % 4) {
-      case 0: out_ += "<circle cx=\"" + number(x) + "\" cy=\"" + number(y) + "\" r=\"2.5" + fill; return;
+    const auto at = [&](double dx, double dy) { return svg_number(x + dx) + " " + svg_number(y + dy); };
+    switch (styles_[series] / std::size(plot_colours) % 4) {
+      case 0: out_ += "<circle cx=\"" + svg_number(x) + "\" cy=\"" + svg_number(y) + "\" r=\"2.5" + fill; return;
       case 1: out_ += "<path d=\"M" + at(-2.5, -2.5) + "h5v5h-5z" + fill; return;
       case 2: out_ += "<path d=\"M" + at(0, -3.5) + "L" + at(3.2, 2.5) + "L" + at(-3.2, 2.5) + "z" + fill; return;
       default:
@@ -197,7 +172,7 @@ class Drawing {
     std::string path;
     for (const auto &[x, y] : each.points) {
       if (!x_.shows(x) || !y_.shows(y)) continue;
-      path += (path.empty() ? "M" : "L") + number(x_.pixel(x)) + " " + number(y_.pixel(y));
+      path += (path.empty() ? "M" : "L") + svg_number(x_.pixel(x)) + " " + svg_number(y_.pixel(y));
       if (each.marks) mark(index, x_.pixel(x), y_.pixel(y));
     }
     if (each.line && !path.empty())

@@ -4,12 +4,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -18,6 +14,7 @@
 #include "core/base/files.hpp"
 #include "core/base/gzip.hpp"
 #include "core/base/types.hpp"
+#include "core/model/fit_text.hpp"
 #include "core/model/profile.hpp"
 #include "core/registry/registry.hpp"
 #include "files/output_file.hpp"
@@ -29,87 +26,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char *compressed_ending = ".gz";
-
-// As a TOML float: the fewest digits that read back to the same number, or so many. Every character of a profile counts:
-// reading thousands of models is most of what a context takes to start.
-std::string number(double value, int digits_kept = 0) {
-  if (std::isinf(value)) return "inf";
-  std::array<char, 32> digits{};
-  char *const begin = digits.data(), *const limit = begin + digits.size();
-  const auto end = digits_kept ? std::to_chars(begin, limit, value, std::chars_format::scientific, digits_kept - 1).ptr
-                               : std::to_chars(begin, limit, value).ptr;
-  std::string out(digits.data(), end);
-  if (const std::size_t zero = out.find_first_of("+-", 1) + 1; zero && zero + 1 < out.size() && out[zero] == '0')
-    out.erase(zero, 1);  // e-9, not e-09
-  return out.find_first_of(".e") == std::string::npos ? out + ".0" : out;
-}
-
-std::string toml_string(std::string_view plain) {
-  std::string out = "\"";
-  for (const char c : plain) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
-      out += code;
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
-// In strings of integers: as arrays of TOML they would take most of the time of reading a profile.
-void add_neighbours(std::string &out, const Neighbours &neighbours) {
-  if (neighbours.weights.empty()) return;
-  out += "neighbour_floors = [";
-  for (std::size_t j = 0; j < neighbours.floors.size(); ++j)
-    out += (j ? "," : "") + number(neighbours.floors[j], neighbours.floors[j] > 0 ? 6 : 0);
-  out += "]\nneighbour_weights = \"";
-  for (std::size_t s = 0; s < neighbours.weights.size(); ++s)
-    out += (s ? " " : "") + std::to_string(std::lround(neighbours.weights[s] * Neighbours::weight_steps));
-  out += "\"\nneighbour_places = \"";
-  for (std::size_t k = 0; k < neighbours.places.size(); ++k)
-    out += (k ? " " : "") + std::to_string(std::lround(neighbours.places[k]));
-  out += "\"\n";
-}
-
-void add_fit(std::string &out, const FittedModel &model) {
-  out += model.power == 1 ? "form = \"sum\"\n" : "form = \"soft-maximum\"\npower = " + number(model.power) + "\n";
-  if (!model.breakpoints.empty()) {
-    out += "breakpoints = [";
-    for (std::size_t b = 0; b < model.breakpoints.size(); ++b) out += (b ? "," : "") + number(model.breakpoints[b]);
-    out += "]\n";
-  }
-  std::string terms, coefficients;
-  for (std::size_t j = 0; j < model.names.size(); ++j) {
-    terms += (j ? "," : "") + toml_string(model.names[j]);
-    coefficients += (j ? "," : "") + toml_string(model.names[j]) + " = [";
-    for (std::size_t r = 0; r < model.coefficients.size(); ++r)
-      coefficients += (r ? "," : "") + number(model.coefficients[r][j]);
-    coefficients += "]";
-  }
-  out += "terms = [" + terms + "]\ncoefficients = { " + coefficients + " }\n";
-  if (!model.curve.added.empty()) {
-    out += "curve_first = " + number(model.curve.first) + "\ncurve = [";
-    for (std::size_t k = 0; k < model.curve.added.size(); ++k) out += (k ? "," : "") + number(model.curve.added[k], 4);
-    out += "]\n";
-  }
-  add_neighbours(out, model.neighbours);
-  out += "median_error = " + number(model.median_error) + "\np90_error = " + number(model.p90_error) +
-         "\nscatter = " + number(model.scatter) + "\n";
-}
-
-void add_model(std::string &out, const ModelKey &key, const FittedModel &model) {
-  out += "\n[[models]]\nkernel = " + toml_string(key.kernel) + "\nversion = " + std::to_string(key.version) +
-         "\nvector_type = " + toml_string(value_name(key.vector_type)) + "\n";
-  if (key.matrix_type) out += "matrix_type = " + toml_string(value_name(key.matrix_type)) + "\n";
-  out += "model_class = " + std::to_string(key.model_class) + "\nsamples = " + std::to_string(model.samples) + "\n";
-  if (model.samples) add_fit(out, model);
-  if (model.setup_samples)
-    out += "setup_factor = " + number(model.setup_factor) + "\nsetup_samples = " + std::to_string(model.setup_samples) +
-           "\n";
-}
 
 // Held while it lives; other processes that update the same file wait. The lock file stays: removing it would let two
 // processes lock two different files of one name.
@@ -186,11 +102,14 @@ std::string profile_text(const Profile &profile) {
   if (!profile.name.empty()) out += "name = " + toml_string(profile.name) + "\n";
   if (!profile.fingerprint.empty()) out += "fingerprint = " + toml_string(profile.fingerprint) + "\n";
   if (profile.units) out += "units = " + std::to_string(profile.units) + "\n";
-  for (const auto &[name, value] : profile.machine) out += name + " = " + number(value) + "\n";
+  for (const auto &[name, value] : profile.machine) out += name + " = " + toml_number(value) + "\n";
   for (const auto &[kernel, correction] : profile.kernels)
-    out += "\n[kernels." + toml_string(kernel) + "]\nfactor = " + number(correction.factor) +
-           "\nrel_error = " + number(correction.rel_error) + "\n";
-  for (const auto &[key, model] : profile.models) add_model(out, key, model);
+    out += "\n[kernels." + toml_string(kernel) + "]\nfactor = " + toml_number(correction.factor) +
+           "\nrel_error = " + toml_number(correction.rel_error) + "\n";
+  for (const auto &[key, model] : profile.models)
+    out += fit_toml({key.kernel, value_name(key.vector_type), key.matrix_type ? value_name(key.matrix_type) : "",
+                     key.version, key.model_class},
+                    model);
   return out;
 }
 

@@ -8,6 +8,7 @@ steps: tree         install and move (the others need it)
        cxx-cmake                                             a C++ program by find_package
        components   a component that is not there is named
        fortran-cmake, fortran-source, fortran-pkgconfig      a Fortran program, by installed modules, by their source
+       generated, generated-fortran      the program of `sextant generate-solver`, unchanged
        python       the Python package, installed by pip
        plugin       a plugin folder of the tree, built outside, and checked by the sextant command
        kinds        one kernel of each kind, built outside
@@ -203,6 +204,25 @@ def python(t):
     run(sys.executable, HERE / "python" / "consumer.py", folder, t.prefix)
 
 
+def generate_and_run(t, language):
+    """The program builds with no edit, and takes the iterations that the command took; it says so by its exit code."""
+    command = t.prefix / "bin" / "sextant"
+    if not command.exists():
+        skip("this build has no sextant command")
+    folder = t.build_folder(f"generated in {language}")
+    run(command, "generate-solver", "--generate", "stencil-2d", "--n", "900", "--language", language, "-o", folder)
+    run(t.cmake(folder, f"generated in {language}, built") / "solve", folder)
+
+
+def generated(t):
+    generate_and_run(t, "c")
+
+
+def generated_fortran(t):
+    need_fortran(t)
+    generate_and_run(t, "fortran")
+
+
 def plugin(t):
     """A folder of the tree is copied out, so that nothing beside it can help."""
     source = t.options.work / "plugin outside"
@@ -310,7 +330,7 @@ def relocation(t):
 STEPS = {
     "tree": tree, "c-cmake": c_cmake, "c-pkgconfig": c_pkgconfig, "cxx-cmake": cxx_cmake, "components": components,
     "fortran-cmake": fortran_cmake, "fortran-source": fortran_source, "fortran-pkgconfig": fortran_pkgconfig,
-    "python": python, "plugin": plugin, "kinds": kinds, "documents": documents, "exports": exports,
+    "generated": generated, "generated-fortran": generated_fortran, "python": python, "plugin": plugin, "kinds": kinds, "documents": documents, "exports": exports,
     "headers": check_headers, "relocation": relocation,
 }  # fmt: skip
 

@@ -30,6 +30,9 @@ MAY_SEE = {
 }
 # Measures what no public call shows: every candidate of every kernel, and the trees that choose between them.
 MEASURES_CORE = pathlib.PurePath("tools/measure/regret")
+# The fit of a model is pure functions of samples: the model builder of the command uses the one that core uses.
+BUILDS_MODELS = {pathlib.PurePath("tools/sextant/model"), pathlib.PurePath("tools/sextant/commands/model.cpp")}
+FITS = {pathlib.PurePath("core/model") / name for name in ("fit.hpp", "fit_text.hpp", "quantile.hpp")}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 CUDA_HEADER = re.compile(r"^(cuda|cub/|thrust/|cooperative_groups|cublas|cusparse|cusolver|nvml|nvrtc|curand|cufft)")
 # Tries out a CUDA toolkit before anything is built with it: no part of the product.
@@ -142,6 +145,8 @@ def check_include(root, path, name, order=()):
     if area == "core" and target.parts[0] == "core":
         return check_core_include(order, path, name, target)
     if target.parts[0] in may_see(path):
+        return None
+    if target in FITS and BUILDS_MODELS & {path, *path.parents}:
         return None
     if area == "plugins":
         return f"includes {name} ({target}): {PLUGINS_SEE}"

@@ -14,7 +14,10 @@ constexpr const char *help_footer = R"(Examples:
   sextant solve bcsstk16.mtx.gz                 solve A x = b with b = A * ones, and say how
   sextant solve A.mtx --rhs b.mtx -o x.mtx      a right-hand side of yours, the solution into a file
   sextant explain A.mtx                         every candidate kernel: predicted cost, chosen or why not
+  sextant generate-solver A.mtx -o solver       a program in C or Fortran that solves it as is fastest here
   sextant calibrate                             measure this machine, so that predictions are its own
+  sextant workbench                             a page that measures, fits, explains and generates
+  sextant report A.mtx -o report.html           what the page shows, in one file
   sextant verify-model A.mtx B.mtx              are the predictions right, and the choices good?
   sextant plugins                               what is loaded, and what was refused
   sextant bench spmv A.mtx                      every kernel measured against a textbook loop
@@ -69,11 +72,16 @@ int run(int argc, char **argv) {
   tool::Action action;
   tool::add_solve(app, action);
   tool::add_explain(app, action);
+  tool::add_generate_solver(app, action);
   tool::add_verify_model(app, action);
   tool::add_plugins(app, action);
   tool::add_hermitian(app, action);
   tool::add_bench(app, action);
   tool::add_calibrate(app, action);
+  tool::add_machine(app, action);
+  tool::add_model(app, action);
+  tool::add_report(app, action);
+  tool::add_workbench(app, action);
   tool::add_plugin_check(app, {argv, argv + argc}, action);
   tool::add_completion(app, action);
   tool::add_manual(app, action);

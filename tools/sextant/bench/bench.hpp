@@ -55,6 +55,8 @@ struct BenchSession {
   BenchReport report;
 };
 
+// Threads that the library uses: "..., 8 units, ..." in the description of its device.
+int threads_of(sxt_context *context);
 // One product with a matrix in f64, as the suites of both devices ask for it.
 sxt_spmv_query product_query();
 // Names of the loaded CPU kernels of a kind.

@@ -13,9 +13,7 @@
 #include "report/write_file.hpp"
 
 namespace tool {
-namespace {
 
-// Threads that the library uses: "..., 8 units, ..." in the description of its device.
 int threads_of(sxt_context *context) {
   const std::string text = get_text(context, [context](char *buffer, std::int64_t capacity, std::int64_t *length) {
     return sxt_context_describe(context, buffer, capacity, length);
@@ -25,6 +23,8 @@ int threads_of(sxt_context *context) {
     fail(exit_internal, "the device does not say its threads");
   return std::max(1, std::atoi(text.c_str() + start + 1));
 }
+
+namespace {
 
 BenchMachine describe_machine(const BenchOptions &options, sxt_context *context) {
   BenchMachine machine{processor_name(), threads_of(context), last_cache_bytes(), 0};

@@ -12,6 +12,7 @@
 #include "input/numbers.hpp"
 #include "names/names.hpp"
 #include "report/error.hpp"
+#include "report/events.hpp"
 #include "report/interrupt.hpp"
 #include "report/model_plots.hpp"
 #include "report/output.hpp"
@@ -25,7 +26,7 @@ struct CalibrateOptions {
   ContextOptions context;
   bool quick = false, json = false;
   double seconds = 0;
-  std::string kind, output, svg, samples;
+  std::string kind, output, svg, samples, events;
   std::vector<std::string> svg_kernels;
 };
 
@@ -62,10 +63,13 @@ std::string form_text(const sxt_model_info &info) {
 // Progress on a terminal is one line that is overwritten; in a log file, a line every few seconds.
 class Reporter {
  public:
+  explicit Reporter(const std::string &events) : events_(events) {}
   bool cancelled() const { return *interrupt_.flag() != 0; }
   void report(double done, const char *what, double seconds_left) {
     const std::string line = fmt::format("calibrating: {:3.0f} %, {:.0f} s left: {}", 100 * done, seconds_left, what);
     progress_.show(line);
+    if (events_.due(5))
+      events_.tell({{"event", "progress"}, {"done", done}, {"what", what}, {"seconds_left", seconds_left}});
     const auto now = std::chrono::steady_clock::now();
     if (progress_.visible() || now < next_) return;
     next_ = now + std::chrono::seconds(10);
@@ -75,6 +79,7 @@ class Reporter {
  private:
   InterruptFlag interrupt_;
   Progress progress_;
+  Events events_;
   std::chrono::steady_clock::time_point next_{};
 };
 
@@ -183,7 +188,7 @@ int run_calibrate(const CalibrateOptions &options) {
   check_outputs({{"--svg", options.svg}, {"--samples", options.samples}, {"--output", options.output}});
   const Context context = open_context(options.context);
   check_kernels(options.svg_kernels, options.kind);
-  Reporter reporter;
+  Reporter reporter(options.events);
   std::vector<Model> models;
   sxt_calibrate_options native;
   sxt_calibrate_options_init(&native, sizeof native);
@@ -239,6 +244,7 @@ void add_calibrate(CLI::App &app, Action &action) {
   command->add_option("--samples", options->samples, "Write every measured run with its terms into this CSV file")
       ->type_name("FILE");
   command->add_flag("--json", options->json, "JSON instead of a table");
+  add_events(*command, options->events);
   add_context_options(*command, options->context);
   command->footer(help_footer);
   command->callback([options, &action] { action = [options] { return run_calibrate(*options); }; });

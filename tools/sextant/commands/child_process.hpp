@@ -3,6 +3,8 @@
 // hangs there, not here.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -14,6 +16,23 @@ struct ChildEnd {
   How how = How::finished;
   int code = 0;  // exit code or signal number
 };
+
+// A started child: its process, and the end of its pipe that is read here.
+struct Child {
+  int process = -1, report = -1;
+};
+// Starts /proc/self/exe with arguments[1..]; what it prints goes to these descriptors, and no file it writes grows
+// beyond most_bytes. {flag, value} is inserted before "--"; a {} in value stands for the descriptor of its end of the
+// pipe. It leads a process group of its own and dies with this process.
+Child start_child(const std::vector<std::string> &arguments, const std::string &flag, const std::string &value,
+                  int standard_output, int standard_error, std::uint64_t most_bytes);
+// An unnamed file in memory; throws when there is none.
+int memory_file();
+
+enum class Reading { last, closed, time_limit };
+// Hands complete lines on until `line` returns true, the end of the pipe, or the deadline, of a steady clock.
+Reading read_lines(int descriptor, std::chrono::steady_clock::time_point deadline,
+                   const std::function<bool(const std::string &)> &line, std::string &pending);
 
 // Starts /proc/self/exe with arguments[1..] plus {flag, descriptor}. Each line the child writes to that descriptor goes
 // to `line`, which returns true when it was the last one expected. What the child prints is kept and

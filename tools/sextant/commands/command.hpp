@@ -22,6 +22,11 @@ inline void refuse_given(const CLI::App &app, const std::vector<std::string> &na
 
 void add_solve(CLI::App &app, Action &action);
 void add_explain(CLI::App &app, Action &action);
+void add_generate_solver(CLI::App &app, Action &action);
+void add_machine(CLI::App &app, Action &action);
+void add_model(CLI::App &app, Action &action);
+void add_report(CLI::App &app, Action &action);
+void add_workbench(CLI::App &app, Action &action);
 void add_verify_model(CLI::App &app, Action &action);
 void add_plugins(CLI::App &app, Action &action);
 void add_bench(CLI::App &app, Action &action);

@@ -14,6 +14,7 @@
 #include "names/names.hpp"
 #include "report/explain_tree.hpp"
 #include "report/explanation.hpp"
+#include "report/pattern.hpp"
 #include "report/table.hpp"
 #include "report/waiting.hpp"
 #include "sextant/plugin/kinds/spmv.h"
@@ -23,10 +24,11 @@ namespace {
 
 struct ExplainOptions {
   ContextOptions context;
-  std::string matrix, op = "auto", format = "auto", preconditioner = "auto", recurrence = "auto", plan;
+  MatrixSource source;
+  std::string op = "auto", format = "auto", preconditioner = "auto", recurrence = "auto", plan;
   SetupOptions setup;
   double runs = 1000;
-  bool json = false;
+  bool json = false, pattern = false;
   TreeOptions tree;
 };
 
@@ -117,8 +119,8 @@ int explain(const ExplainOptions &options) {
   const Context context = open_context(options.context);
   if (!options.plan.empty()) check(sxt_plan_load(context.get(), options.plan.c_str(), 0), context.get());
   const LoadedMatrix matrix = [&] {
-    const Waiting waiting("reading " + options.matrix, options.context);
-    return read_matrix(context.get(), options.matrix, options.setup.symmetry_tolerance);
+    const Waiting waiting("reading " + options.source.path, options.context);
+    return load(context.get(), options.source, options.setup.symmetry_tolerance);
   }();
   std::string op;
   Json explanation = explain_operation(context.get(), matrix, options, op);
@@ -135,6 +137,7 @@ int explain(const ExplainOptions &options) {
   json["features"] = features;
   for (const char *key : {"problem", "notes", "plan", "candidates"}) json[key] = explanation[key];
   for (Json &candidate : json["candidates"]) candidate["format"] = short_format(text_of(candidate, "format"));
+  if (options.pattern) json["pattern"] = pattern_json(context.get(), matrix);
   print_json(json);
   return exit_done;
 }
@@ -147,11 +150,14 @@ const std::vector<std::string> of_pcg = {
 void check_usage(const CLI::App &app, const ExplainOptions &options) {
   if (options.tree.wanted) {
     if (options.op == "auto") fail(exit_usage, "--tree needs --op OPERATION, such as dot or axpy");
-    if (!options.matrix.empty()) fail(exit_usage, "--tree takes no matrix: {}", options.matrix);
-    refuse_given(app, {"--runs", "--plan"}, "has no effect with --tree");
+    if (!options.source.path.empty()) fail(exit_usage, "--tree takes no matrix: {}", options.source.path);
+    refuse_given(app, {"--runs", "--plan", "--generate", "--n", "--pattern"}, "has no effect with --tree");
     return refuse_given(app, of_pcg, "has no effect with --tree");
   }
-  if (options.matrix.empty()) fail(exit_usage, "MATRIX.mtx is required; only --tree needs none");
+  if (options.source.path.empty() && options.source.generate.empty())
+    fail(exit_usage, "MATRIX.mtx is required, or --generate NAME; only --tree needs none");
+  check_source(options.source);
+  if (options.pattern && !options.json) fail(exit_usage, "--pattern needs --json");
   if (options.op != "auto" && options.op != "spmv" && options.op != "pcg")
     fail(exit_usage, "--op: {}; vector operations need --tree",
          sextant::unknown_name("operation", options.op, {"auto", "spmv", "pcg"}));
@@ -171,8 +177,7 @@ Exit code 3: the file is missing or malformed. 4: the operation asked for does n
 void add_explain(CLI::App &parent, Action &action) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App *app = parent.add_subcommand("explain", "Every candidate for a matrix: predicted cost, chosen or why not");
-  app->add_option("matrix", options->matrix, "Matrix Market file, plain or .gz")->type_name("MATRIX.mtx");
-  add_file_options(*app);
+  add_matrix_source(*app, options->source);
   app->add_option("--op", options->op, "spmv, pcg or auto; with --tree: dot, axpy, ...")->capture_default_str();
   app->add_flag("--tree", options->tree.wanted, "The decision tree of a vector operation: n to kernel and launch");
   app->add_option("--type", options->tree.type, "--tree: type of the vectors")
@@ -188,6 +193,7 @@ void add_explain(CLI::App &parent, Action &action) {
   options->setup.add(*app, "Of a pcg");
   app->add_option("--plan", options->plan, "Explain with the choices of this file");
   app->add_flag("--json", options->json, "Everything as JSON");
+  app->add_flag("--pattern", options->pattern, "--json: with where the entries lie, and the lengths of the rows");
   add_context_options(*app, options->context);
   app->footer(explain_footer);
   app->callback([app, options, &action] {

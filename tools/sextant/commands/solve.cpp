@@ -11,8 +11,7 @@
 #include "input/context_options.hpp"
 #include "input/hints.hpp"
 #include "input/matrix_input.hpp"
-#include "input/numbers.hpp"
-#include "input/setup_options.hpp"
+#include "input/solver_options.hpp"
 #include "report/explanation.hpp"
 #include "report/interrupt.hpp"
 #include "report/table.hpp"
@@ -43,8 +42,6 @@ std::int32_t show_progress(void *user, std::int64_t iteration, double relative_r
   return 0;
 }
 
-const char *name_or_null(const std::string &name) { return name.empty() ? nullptr : name.c_str(); }
-
 void check_options(const SolveOptions &options) {
   const bool direct = options.method == "cholesky";
   if (const std::string name = option_of_pcg(options); direct && !name.empty())
@@ -54,23 +51,6 @@ void check_options(const SolveOptions &options) {
   if (options.rhs_ones && !options.rhs.empty()) fail(exit_usage, "--rhs and --rhs-ones exclude each other");
   if (options.plan_required && options.plan.empty()) fail(exit_usage, "--plan-required needs --plan FILE");
   check_outputs({{"--output", options.output}, {"--history", options.history}, {"--save-plan", options.save_plan}});
-}
-
-Pcg make_solver(sxt_context *context, const LoadedMatrix &matrix, const SolveOptions &options) {
-  sxt_pcg_options native;
-  sxt_pcg_options_init(&native, sizeof native);
-  native.preconditioner = options.preconditioner.c_str();
-  native.recurrence = options.recurrence.c_str();
-  native.engine = name_or_null(options.engine);
-  native.format = options.format.c_str();
-  native.rtol = options.rtol;
-  native.atol = options.atol;
-  native.max_iterations = options.max_iterations;
-  native.time_limit = options.time_limit;
-  options.setup.apply(native);
-  sxt_pcg *pcg = nullptr;
-  check(sxt_pcg_create(matrix.handle.get(), &native, &pcg), context);
-  return Pcg(pcg);
 }
 
 History make_history(const SolveOptions &options, std::int64_t n) {
@@ -128,7 +108,7 @@ int solve(const SolveOptions &options) {
                              Json());
   const Pcg pcg = [&] {
     const Waiting waiting("setting up", options.context);
-    return make_solver(context.get(), matrix, options);
+    return make_solver(context.get(), matrix.handle.get(), options);
   }();
   const HostVector b = right_hand_side();
   Comparison methods;
@@ -171,15 +151,7 @@ void add_choice_options(CLI::App &app, SolveOptions &options) {
       ->group(group)
       ->capture_default_str()
       ->check(one_of({"auto", "pcg", "cholesky"}));
-  app.add_option("--format", options.format, "Storage of A: csr, coo, ...")->group(group)->capture_default_str();
-  app.add_option("--precond", options.preconditioner, "none, jacobi, or what a plugin offers")
-      ->group(group)
-      ->capture_default_str();
-  app.add_option("--recurrence", options.recurrence, "classical, chronopoulos-gear or predict-recompute")
-      ->group(group)
-      ->capture_default_str();
-  app.add_option("--engine", options.engine, "Kernel that drives the loop: pcg.host-loop.classical.cpu, ...")
-      ->group(group);
+  add_choices(app, options, group);
   app.add_option("--order", options.order, "Of elimination, with --method cholesky: amd, grid, metis, natural, ...")
       ->group(group)
       ->capture_default_str();
@@ -190,20 +162,6 @@ void add_choice_options(CLI::App &app, SolveOptions &options) {
   app.add_option("--plan", options.plan, "Follow the choices saved in this file where they still fit")->group(group);
   app.add_flag("--plan-required", options.plan_required, "A plan that no longer fits is an error")->group(group);
   app.add_option("--save-plan,--emit-plan", options.save_plan, "Write the choices made")->group(group);
-}
-
-void add_stopping_options(CLI::App &app, SolveOptions &options) {
-  const std::string group = "Stopping";
-  app.add_option("--rtol", options.rtol, "Stop when |b - A x| <= max(rtol |b|, atol); without it 1e-8")
-      ->group(group)
-      ->check(number_from_zero());
-  app.add_option("--atol", options.atol, "See --rtol")->group(group)->capture_default_str();
-  app.add_option("--max-iterations", options.max_iterations, "0: ten times the order, at least 1000")
-      ->group(group)
-      ->check(whole_number_from<std::int64_t>(0));
-  app.add_option("--time-limit", options.time_limit, "Seconds of the solve; 0: none")
-      ->group(group)
-      ->check(number_from_zero());
 }
 
 constexpr const char *solve_footer = R"(Examples:
@@ -232,7 +190,7 @@ void add_solve(CLI::App &parent, Action &action) {
   app->add_flag("--json", options->json, "The report as JSON");
   app->add_flag("-v,--verbose", options->verbose, "The whole explanation, not its summary");
   add_choice_options(*app, *options);
-  add_stopping_options(*app, *options);
+  add_stopping(*app, *options, "Stopping");
   add_context_options(*app, options->context);
   app->footer(solve_footer);
   app->callback([options, &action] { action = [options] { return solve_or_report(*options); }; });

@@ -112,7 +112,7 @@ double norm(const HostVector &vector) {
 
 // The relative residual at which a solve ends: max(rtol |b|, atol) / |b|. Files are f64 or c128.
 double wanted(const SolveOptions &options, double rhs_norm) {
-  const double rtol = options.rtol < 0 ? 1e-8 : options.rtol;
+  const double rtol = options.relative_tolerance();
   return rhs_norm > 0 ? std::max(rtol, options.atol / rhs_norm) : rtol;
 }
 

@@ -7,20 +7,16 @@
 
 #include "input/context_options.hpp"
 #include "input/matrix_input.hpp"
-#include "input/setup_options.hpp"
+#include "input/solver_options.hpp"
 #include "report/explanation.hpp"
 #include "sextant/sextant.h"
 
 namespace tool {
 
-struct SolveOptions {
+struct SolveOptions : SolverOptions {
   ContextOptions context;
-  std::string matrix, rhs, method = "auto", format = "auto", preconditioner = "auto", recurrence = "auto", engine,
-                           order = "auto", scheduler;
+  std::string matrix, rhs, method = "auto", order = "auto", scheduler;
   std::string plan, save_plan, output, history;
-  double rtol = -1, atol = 0, time_limit = 0;
-  SetupOptions setup;
-  std::int64_t max_iterations = 0;
   bool rhs_ones = false, plan_required = false, json = false, verbose = false;
 };
 

@@ -51,6 +51,30 @@ void add_context_options(CLI::App &app, ContextOptions &options) {
       ->group(group);
 }
 
+// It stands in the last parentheses.
+std::string profile_of(const std::string &description) {
+  const std::size_t open = description.rfind('('), close = description.rfind(')');
+  if (open == std::string::npos || close == std::string::npos || close < open) return "";
+  const std::string inside = description.substr(open + 1, close - open - 1);
+  return inside == "analytic" ? "" : inside;
+}
+
+std::vector<std::string> context_line(const ContextOptions &options) {
+  const ContextOptions usual;
+  std::vector<std::string> line;
+  const auto add = [&](const char *option, const std::string &value) {
+    line.emplace_back(option);
+    line.push_back(value);
+  };
+  if (options.device != usual.device) add("--device", options.device);
+  if (options.threads != usual.threads) add("--threads", std::to_string(options.threads));
+  if (!options.profile.empty()) add("--profile", options.profile);
+  for (const std::string &path : options.plugin_paths) add("--plugin-path", path);
+  if (options.log_level != usual.log_level) add("--log", options.log_level);
+  if (options.deterministic) line.emplace_back("--deterministic");
+  return line;
+}
+
 Context open_context(const ContextOptions &options, bool refusals_allowed) {
   std::vector<const char *> paths;
   for (const std::string &path : options.plugin_paths) paths.push_back(path.c_str());

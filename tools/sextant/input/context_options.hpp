@@ -22,6 +22,13 @@ struct ContextOptions {
 // Adds --device, --threads, --profile, --plugin-path, --log and --deterministic to a subcommand.
 void add_context_options(CLI::App &app, ContextOptions &options);
 
+// The options that differ from their defaults, as a command line has them.
+std::vector<std::string> context_line(const ContextOptions &options);
+
+// The profile in use, from the description of a context (sxt_context_describe): its path, or "" where predictions are
+// analytic.
+std::string profile_of(const std::string &description);
+
 // Opens the context; its log goes to stderr. With `refusals_allowed` a refused plugin path is a message, and the
 // context may be null: the registry's refusals are available in any case.
 Context open_context(const ContextOptions &options, bool refusals_allowed = false);

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "commands/generate.hpp"
+#include "input/numbers.hpp"
 #include "report/table.hpp"
 
 namespace tool {
@@ -62,6 +63,8 @@ void add_file_options(CLI::App &app) {
       "Refuse files that promise more rows or columns for each of their bytes; 0: more than 1000; negative: none");
 }
 
+double file_rows_per_byte() { return rows_per_byte; }
+
 Matrix matrix_of(sxt_context *context, const HostCsr &a, sxt_value_type value_type) {
   sxt_matrix_options options;
   sxt_matrix_options_init(&options, sizeof options);
@@ -74,6 +77,34 @@ Matrix matrix_of(sxt_context *context, const HostCsr &a, sxt_value_type value_ty
   sxt_matrix *handle = nullptr;
   check(sxt_matrix_from_csr(context, a.n, a.n, a.row_ptr.data(), a.col.data(), values, &options, &handle), context);
   return Matrix(handle);
+}
+
+void add_matrix_source(CLI::App &app, MatrixSource &source) {
+  app.add_option("matrix", source.path, "Matrix Market file, plain or .gz")->type_name("MATRIX.mtx");
+  add_file_options(app);
+  app.add_option("--generate", source.generate, generate_help)->type_name("NAME");
+  app.add_option("--n", source.rows, "Rows of a generated matrix")
+      ->capture_default_str()
+      ->check(whole_number_from<std::int64_t>(1));
+}
+
+void check_source(const MatrixSource &source) {
+  if (source.path.empty() == source.generate.empty())
+    fail(exit_usage, "one matrix is needed: MATRIX.mtx, or --generate NAME");
+}
+
+HostCsr generated(const MatrixSource &source) { return generators(source.generate).front()(source.rows); }
+
+LoadedMatrix load(sxt_context *context, const MatrixSource &source, double symmetry_tolerance) {
+  if (source.generate.empty()) return read_matrix(context, source.path, symmetry_tolerance);
+  const auto start = std::chrono::steady_clock::now();
+  LoadedMatrix matrix;
+  const HostCsr a = generated(source);
+  matrix.path = a.name;
+  matrix.handle = matrix_of(context, a);
+  matrix.info = info_of(context, matrix.handle.get());
+  matrix.read_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return matrix;
 }
 
 LoadedMatrix read_matrix(sxt_context *context, const std::string &path, double symmetry_tolerance) {

@@ -21,10 +21,23 @@ struct LoadedMatrix {
 
 // Adds --rows-per-byte, which every file that is read from then on follows.
 void add_file_options(CLI::App &app);
+double file_rows_per_byte();  // what it says
 // symmetry_tolerance: as in sxt_matrix_options.
 LoadedMatrix read_matrix(sxt_context *context, const std::string &path, double symmetry_tolerance = 0);
 
+// A matrix from a file, or a generated one.
+struct MatrixSource {
+  std::string path, generate;
+  std::int64_t rows = 40000;  // of a generated one
+};
+// Adds the argument MATRIX.mtx, --rows-per-byte, --generate and --n.
+void add_matrix_source(CLI::App &app, MatrixSource &source);
+// Throws unless exactly one is named.
+void check_source(const MatrixSource &source);
+LoadedMatrix load(sxt_context *context, const MatrixSource &source, double symmetry_tolerance = 0);
+
 struct HostCsr;
+HostCsr generated(const MatrixSource &source);
 // A generated matrix in the library; value_type SXT_F64 or SXT_F32.
 Matrix matrix_of(sxt_context *context, const HostCsr &a, sxt_value_type value_type = SXT_F64);
 

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 
+#include "commands/generate.hpp"
 #include "files/output_file.hpp"
 
 namespace tool {
@@ -74,6 +75,25 @@ void write_vector(const std::string &path, const HostVector &vector) {
     if (complex) fmt::format_to(std::back_inserter(line), " {}", vector.values[i + 1]);
     line.push_back('\n');
     file.write({line.data(), line.size()});
+  }
+  file.commit();
+}
+
+void write_matrix(const std::string &path, const HostCsr &a) {
+  OutputFile file(path);
+  fmt::memory_buffer lines;
+  std::int64_t entries = 0;
+  for (std::int64_t i = 0; i < a.n; ++i)
+    for (std::int32_t k = a.row_ptr[static_cast<std::size_t>(i)]; k < a.row_ptr[static_cast<std::size_t>(i) + 1]; ++k)
+      entries += a.col[static_cast<std::size_t>(k)] <= i;
+  file.write(fmt::format("%%MatrixMarket matrix coordinate real symmetric\n{} {} {}\n", a.n, a.n, entries));
+  for (std::int64_t i = 0; i < a.n; ++i) {
+    lines.clear();
+    for (std::int32_t k = a.row_ptr[static_cast<std::size_t>(i)]; k < a.row_ptr[static_cast<std::size_t>(i) + 1]; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      if (a.col[at] <= i) fmt::format_to(std::back_inserter(lines), "{} {} {}\n", i + 1, a.col[at] + 1, a.values[at]);
+    }
+    file.write({lines.data(), lines.size()});
   }
   file.commit();
 }

@@ -38,6 +38,8 @@ using Output = std::pair<std::string, std::string>;
 void check_outputs(const std::vector<Output> &outputs);
 // An n x 1 Matrix Market array with the shortest digits that read back to the same bits.
 void write_vector(const std::string &path, const HostVector &vector);
+// The lower triangle of a symmetric matrix as a coordinate file, with the same digits.
+void write_matrix(const std::string &path, const HostCsr &a);
 // "iteration,residual" lines.
 void write_history(const std::string &path, const double *residuals, std::int64_t count);
 

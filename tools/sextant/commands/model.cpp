@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// sextant model: builds the model of one kernel from the points that tell most, and puts it into the profile.
+#include <cmath>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "bench/bench.hpp"
+#include "commands/command.hpp"
+#include "commands/generate.hpp"
+#include "input/context_options.hpp"
+#include "input/hints.hpp"
+#include "input/numbers.hpp"
+#include "model/accept.hpp"
+#include "model/builder.hpp"
+#include "model/formula.hpp"
+#include "report/events.hpp"
+#include "report/explanation.hpp"
+#include "report/interrupt.hpp"
+#include "report/table.hpp"
+#include "report/write_file.hpp"
+
+namespace tool {
+namespace {
+
+struct ModelOptions {
+  ContextOptions context;
+  BuilderSettings builder;
+  std::string kernel, type = "f64", set = "small", generate, points = "suggested", events, output, accept;
+  bool undo = false, json = false;
+};
+
+// The error of the fit to the first k points, on every point that was measured: what fewer measurements would have
+// given.
+Json curve_of(const BuiltModel &built) {
+  Json curve = Json::array();
+  for (std::size_t k = 4; k <= built.order.size(); ++k) {
+    const sextant::FittedModel fit =
+        fit_points(built.points, {built.order.begin(), built.order.begin() + static_cast<std::ptrdiff_t>(k)});
+    const Errors errors = errors_of(built.points, [&](const ModelPoint &p) { return fitted_seconds(fit, p); });
+    curve.push_back({{"points", k}, {"median_relative_error", errors.median}, {"p90_relative_error", errors.p90}});
+  }
+  return curve;
+}
+
+Json form_json(const BuiltModel &built) {
+  const sextant::FittedModel &fit = built.fit;
+  Json coefficients = Json::array();
+  for (std::size_t j = 0; j < fit.names.size(); ++j) {
+    Json values = Json::array();
+    for (const auto &row : fit.coefficients) values.push_back(row[j]);
+    coefficients.push_back({{"term", fit.names[j]}, {"seconds", values}});
+  }
+  return {{"form", form_in_words(fit)},
+          {"power", std::isfinite(fit.power) ? Json(fit.power) : Json("inf")},
+          {"breakpoints", fit.breakpoints},
+          {"coefficients", coefficients},
+          {"median_relative_error", fit.median_error},
+          {"p90_relative_error", fit.p90_error},
+          {"scatter", fit.scatter},
+          {"samples", fit.samples}};
+}
+
+Json samples_json(const BuiltModel &built) {
+  Json samples = Json::array();
+  for (const std::size_t p : built.order) {
+    const ModelPoint &point = built.points[p];
+    Json terms = Json::object();
+    for (std::size_t j = 0; j < point.terms.size(); ++j) terms[point.terms[j]] = point.sample.terms[j];
+    samples.push_back({{"matrix", point.name},
+                       {"rows", point.sample.rows},
+                       {"entries", point.sample.entries},
+                       {"working_set_bytes", point.sample.working_set},
+                       {"measured_s", point.sample.seconds},
+                       {"noise", point.noise},
+                       {"fitted_s", fitted_seconds(built.fit, point)},
+                       {"before_s", point.before_s},
+                       {"terms", terms}});
+  }
+  return samples;
+}
+
+Json to_json(const BuiltModel &built) {
+  const Errors before = errors_of(built.points, [](const ModelPoint &p) { return p.before_s; });
+  Json json;
+  json["kernel"] = built.label.kernel;
+  json["version"] = built.label.version;
+  json["vector_type"] = built.label.vector_type;
+  json["matrix_type"] = built.label.matrix_type;
+  json["model_class"] = built.label.model_class;
+  json["set_points"] = built.points.size();
+  json["measured_points"] = built.order.size();
+  json["stopped"] = built.stopped;
+  json["seconds"] = built.seconds;
+  json["model"] = form_json(built);
+  json["before"] = {{"median_relative_error", before.median}, {"p90_relative_error", before.p90}};
+  json["samples"] = samples_json(built);
+  Json next = Json::array();
+  for (const Suggestion &each : built.next) {
+    next.push_back({{"matrix", built.points[each.point].name}, {"gain", each.gain}, {"seconds", each.seconds}});
+    if (next.size() == 5) break;
+  }
+  json["next"] = next;
+  json["curve"] = curve_of(built);
+  json["toml"] = sextant::fit_toml(built.label, built.fit);
+  json["c"] = formula_c(built.label, built.fit);
+  json["python"] = formula_python(built.label, built.fit);
+  return json;
+}
+
+void print_model(const BuiltModel &built, const Json &json) {
+  print("kernel     {}, {}, class {}\n", built.label.kernel, built.label.vector_type, built.label.model_class);
+  print("measured   {} of {} points in {}: {}\n", built.order.size(), built.points.size(), seconds_text(built.seconds),
+        built.stopped);
+  print("form       {}\n", form_in_words(built.fit));
+  print("error      {:.1f} % (median, cross-validated), 90 % below {:.1f} %; the models in use: {:.1f} %\n",
+        100 * built.fit.median_error, 100 * built.fit.p90_error,
+        100 * json["before"]["median_relative_error"].get<double>());
+  Table table({{"matrix"}, {"measured", true}, {"fitted", true}, {"in use", true}, {"noise", true}});
+  for (const Json &s : json["samples"])
+    table.add({text_of(s, "matrix"), seconds_text(number_of(s, "measured_s")), seconds_text(number_of(s, "fitted_s")),
+               seconds_text(number_of(s, "before_s")), fmt::format("{:.0f} %", 100 * number_of(s, "noise"))});
+  print_text(table.text());
+  for (const Json &n : json["next"])
+    print("next       {}: takes away {:.1f} % of what is not known, in about {}\n", text_of(n, "matrix"),
+          100 * number_of(n, "gain"), seconds_text(number_of(n, "seconds")));
+  print("{}", json["toml"].get<std::string>());
+}
+
+std::string profile_in_use(sxt_context *context) {
+  const std::string text = get_text(context, [context](char *buffer, std::int64_t capacity, std::int64_t *length) {
+    return sxt_context_describe(context, buffer, capacity, length);
+  });
+  return profile_of(text);
+}
+
+int change_profile(const ModelOptions &options) {
+  const Context context = open_context(options.context);
+  const std::string profile = options.context.profile.empty() ? profile_in_use(context.get()) : options.context.profile;
+  std::string told;
+  if (options.undo) {
+    undo_acceptance(profile);
+    told = fmt::format("{} is what it was before", profile);
+  } else {
+    std::ifstream in(options.accept, std::ios::binary);
+    std::ostringstream entries;
+    entries << in.rdbuf();
+    if (!in) fail(exit_bad_input, "{}: could not be read", options.accept);
+    const int replaced = accept_models(profile, entries.str());
+    told = fmt::format("{} has the model{}", profile, replaced ? ", in the place of the one that it had" : "");
+  }
+  if (options.json)
+    print_json({{"profile", profile}, {"message", told}});
+  else
+    print("{}\n", told);
+  return exit_done;
+}
+
+int model(const ModelOptions &options) {
+  if (!options.accept.empty() || options.undo) return change_profile(options);
+  if (options.kernel.empty()) fail(exit_usage, "KERNEL is required: sextant plugins lists them");
+  check_outputs({{"--output", options.output}});
+  const Context context = open_context(options.context);
+  Events events(options.events);
+  const InterruptFlag interrupt;
+  Progress progress;
+  ModelSet set{options.generate, options.set == "full", options.type == "f32" ? SXT_F32 : SXT_F64};
+  BuilderSettings settings = options.builder;
+  settings.all = options.points == "all";
+  events.tell({{"event", "stage"}, {"stage", "the points of the set"}});
+  const BuiltModel built =
+      build_model(context.get(), options.kernel, set, settings, [&](const BuiltModel &so_far, const ModelPoint &point) {
+        const double error = so_far.fit.samples ? so_far.fit.median_error : std::nan("");
+        progress.show(
+            fmt::format("{} of {} points, error {:.1f} %", so_far.order.size(), so_far.points.size(), 100 * error));
+        if (point.measured)
+          events.tell({{"event", "run"},
+                       {"run", so_far.order.size()},
+                       {"of", so_far.points.size()},
+                       {"matrix", point.name},
+                       {"working_set", point.sample.working_set},
+                       {"seconds", point.sample.seconds},
+                       {"fitted", fitted_seconds(so_far.fit, point)},
+                       {"error", error}});
+        return *interrupt.flag() != 0;
+      });
+  const Json json = to_json(built);
+  if (!options.output.empty()) {
+    OutputFile file(options.output);
+    file.write(json["toml"].get<std::string>());
+    file.commit();
+  }
+  options.json ? print_json(json) : print_model(built, json);
+  return exit_done;
+}
+
+constexpr const char *help_footer = R"(Examples:
+  sextant model spmv.csr.rows.cpu               measure the points that tell most, fit, and print the model
+  sextant model spmv.csr.rows.cpu --points all --set full --seconds 300 -o rows.toml
+  sextant model --accept rows.toml              into the profile of this machine
+  sextant model --undo                          and out again
+
+Ctrl-C stops early and fits what was measured.)";
+
+}  // namespace
+
+void add_model(CLI::App &parent, Action &action) {
+  auto options = std::make_shared<ModelOptions>();
+  CLI::App *app = parent.add_subcommand("model", "Build the model of one kernel, from the points that tell most");
+  app->add_option("kernel", options->kernel, "A kernel of products: spmv.csr.rows.cpu, ...")->type_name("KERNEL");
+  app->add_option("--type", options->type, "f64 or f32")->capture_default_str()->check(one_of({"f64", "f32"}));
+  app->add_option("--set", options->set, "Matrices: small (seconds) or full")
+      ->capture_default_str()
+      ->check(one_of({"small", "full"}));
+  app->add_option("--generate", options->generate, generate_help)->type_name("NAMES");
+  app->add_option("--points", options->points,
+                  "Which of the set: suggested (those that tell most for their cost) or all")
+      ->capture_default_str()
+      ->check(one_of({"suggested", "all"}));
+  app->add_option("--wanted", options->builder.wanted, "Stop when the cross-validated median error is below this share")
+      ->capture_default_str()
+      ->check(number_from_zero());
+  app->add_option("--seconds", options->builder.seconds, "Stop after so many seconds")
+      ->capture_default_str()
+      ->check(positive_number());
+  app->add_option("-o,--output", options->output, "Write the model as an entry of a profile (TOML)")->type_name("FILE");
+  app->add_option("--accept", options->accept, "Put the model of this file into the profile")->type_name("FILE");
+  app->add_flag("--undo", options->undo, "Take the last acceptance back");
+  app->add_flag("--json", options->json, "JSON instead of text");
+  add_events(*app, options->events);
+  add_context_options(*app, options->context);
+  app->footer(help_footer);
+  app->callback([options, &action] { action = [options] { return model(*options); }; });
+}
+
+}  // namespace tool

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model/builder.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <set>
+
+#include "core/model/quantile.hpp"
+#include "report/error.hpp"
+
+namespace tool {
+namespace {
+
+constexpr double known_well = 1.1;  // errors of predictions over those of measurements
+constexpr std::size_t least_points = 8, least_families = 3;
+
+using Clock = std::chrono::steady_clock;
+
+// Families that take part: a fit is tested on those that it has not seen.
+std::size_t families_of(const BuiltModel &built) {
+  std::set<int> seen, all;
+  for (const ModelPoint &point : built.points) all.insert(point.sample.family);
+  for (const std::size_t p : built.order) seen.insert(built.points[p].sample.family);
+  return all.size() <= seen.size() ? least_families : seen.size();
+}
+
+// "" while it goes on.
+std::string reason_to_stop(const BuiltModel &built, const BuilderSettings &settings, const Design &design,
+                           double passed) {
+  if (passed > settings.seconds) return fmt::format("the {:g} seconds are over", settings.seconds);
+  const std::size_t enough = std::max(least_points, 2 * built.points.front().terms.size() + 1);
+  if (settings.all || built.order.size() < enough || families_of(built) < least_families) return "";
+  if (built.fit.median_error <= settings.wanted)
+    return fmt::format("the cross-validated error is below {:.3g} %", 100 * settings.wanted);
+  if (design.inflation() <= known_well)
+    return fmt::format("more points would lower the error by less than {:.0f} %", 100 * (known_well - 1));
+  return "";
+}
+
+}  // namespace
+
+double fitted_seconds(const sextant::FittedModel &fit, const ModelPoint &point) {
+  return fit.samples ? fit.evaluate(point.sample.terms.data(), point.sample.working_set) : std::nan("");
+}
+
+sextant::FittedModel fit_points(const std::vector<ModelPoint> &points, const std::vector<std::size_t> &which) {
+  sextant::FitProblem problem;
+  problem.names = points.front().terms;
+  for (const std::size_t p : which) problem.samples.push_back(points[p].sample);
+  // Seconds of one unit without measurements: where they differ between sizes, those in the middle.
+  for (std::size_t j = 0; j < problem.names.size(); ++j) {
+    std::vector<double> analytic;
+    for (const std::size_t p : which) analytic.push_back(points[p].analytic[j]);
+    problem.prior.push_back(sextant::quantile(analytic, 0.5));
+  }
+  return sextant::fit(problem);
+}
+
+Errors errors_of(const std::vector<ModelPoint> &points, const std::function<double(const ModelPoint &)> &predicted) {
+  std::vector<double> errors;
+  for (const ModelPoint &point : points) {
+    const double seconds = point.measured ? predicted(point) : std::nan("");
+    if (std::isfinite(seconds)) errors.push_back(std::abs(seconds / point.sample.seconds - 1));
+  }
+  return {sextant::quantile(errors, 0.5), sextant::quantile(errors, 0.9)};
+}
+
+BuiltModel build_model(sxt_context *context, const std::string &kernel, const ModelSet &set,
+                       const BuilderSettings &settings, const AfterRun &after) {
+  const auto start = Clock::now();
+  const auto passed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  BuiltModel built;
+  built.points = points_of(context, kernel, set);
+  const ModelPoint &any = built.points.front();
+  built.label = {kernel, any.vector_type, any.matrix_type, any.version, any.model_class};
+  Design design(built.points, settings.point_seconds);
+  built.stopped = "every point of the set was measured";
+  while (true) {
+    built.next = design.suggestions();
+    if (built.next.empty()) break;
+    const std::size_t p = built.next.front().point;
+    if (measure(context, kernel, set, settings.point_seconds, built.points[p])) {
+      built.order.push_back(p);
+      built.fit = fit_points(built.points, built.order);
+    }
+    design.measured(p);
+    if (after(built, built.points[p])) {
+      built.stopped = "cancelled";
+      break;
+    }
+    if (const std::string reason = reason_to_stop(built, settings, design, passed()); !reason.empty()) {
+      built.stopped = reason;
+      break;
+    }
+  }
+  if (built.order.empty()) fail(exit_not_solved, "{} could not be measured on any matrix of the set", kernel);
+  built.next = design.suggestions();
+  built.seconds = passed();
+  return built;
+}
+
+}  // namespace tool

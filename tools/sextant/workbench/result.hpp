@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a command answered, as a section of the page: the same text in the live page and in a report.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "report/output.hpp"
+
+namespace tool {
+
+// The views of the page, in their order.
+inline constexpr std::array<const char *, 5> workbench_views = {"machine", "model", "choice", "generate", "report"};
+
+struct Result {
+  int id = 0;
+  std::string view, action;  // one of workbench_views; a name of actions.hpp
+  std::string command;       // the command line that gives the same
+  Json data;                 // the command's JSON
+  std::string error;         // its sentence, where it failed
+};
+
+// A whole <article>.
+std::string result_html(const Result &result);
+
+// The bodies, by what the command answers.
+std::string machine_html(const Json &data);
+std::string calibration_html(const Json &data);
+std::string explanation_html(const Json &data);
+std::string tree_html(const Json &data);
+std::string verification_html(const Json &data);
+std::string solver_html(const Json &data);
+std::string model_html(const Json &data);
+
+// The member, or null where it is missing; never throws.
+const Json &part(const Json &object, const char *key);
+// Tables that several bodies have.
+std::string plan_html(const Json &plan);
+std::string candidates_html(const Json &candidates);
+std::string percent_text(double share);
+
+}  // namespace tool

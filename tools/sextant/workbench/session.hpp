@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the workbench knows, apart from HTTP: the running job, its events, and the results. Any thread may call.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "workbench/actions.hpp"
+#include "workbench/result.hpp"
+
+namespace tool {
+
+struct SessionOptions {
+  std::string folder;                // of uploads and programs
+  std::vector<std::string> context;  // options of every command
+  bool read_only = false;
+};
+
+class Session {
+ public:
+  explicit Session(SessionOptions options);
+  ~Session();  // stops what is running
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  // The command line of a form; throws as action_line does.
+  std::string command_of(const std::string &action, const Json &fields);
+  // Starts a job and returns its number; throws when one is running, or the workbench is read-only.
+  int start(const std::string &action, const Json &fields);
+  void cancel();
+  bool running();
+  // {read_only, has_model, job: {id, view, action, command, running, events[], next_event}, results: [{id, view,
+  // html}]}: events from `event` on where `job` is the running or last one, results after the one numbered `result`.
+  Json state(int job, std::size_t event, int result);
+  std::vector<Result> results();
+  // Names of kernels whose models can be built; asked once.
+  std::vector<std::string> kernels();
+  // A file that a result lists, by its name; throws where there is none.
+  std::string file_of(int result, const std::string &name);
+  // Keeps an uploaded file; throws when it is read-only or the name is not safe.
+  void keep(const std::string &name, const std::string &content);
+
+ private:
+  void work();
+  void run_one(std::unique_lock<std::mutex> &lock);
+  ActionPlace place();
+
+  SessionOptions options_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ended_ = false, waiting_ = false, running_ = false;
+  std::atomic<int> cancel_{0};
+  int number_ = 0, result_number_ = 0;
+  std::string action_, command_;
+  ActionLine line_;
+  std::vector<Json> events_;
+  std::vector<Result> results_;
+  std::vector<std::string> kernels_;
+  std::thread worker_;
+};
+
+}  // namespace tool
