@@ -15,7 +15,6 @@ _running: dict = {}  # flags of jobs on other threads than the main one
 def _forget_helper():
     global _helper
     _helper = None
-_running: dict = {}  # flags of jobs on other threads than the main one
 
 
 os.register_at_fork(after_in_child=_forget_helper)  # threads do not survive a fork
