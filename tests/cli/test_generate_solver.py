@@ -42,6 +42,8 @@ class Program(CommandTest):
         self.assertEqual(report["reason"], "converged")
         self.assertEqual(report["history"][-1][0], report["iterations"])
         self.assertGreater(len(report["candidates"]), 3)
+        parts = report["iterations"] * report["measured_iteration_seconds"]  # of the solve that is told, not of a colder one
+        self.assertLessEqual(parts, 1.001 * report["measured_solve_seconds"])
         answer, _ = self.solve(self.path("solver"))
         self.assertEqual(int(answer["iterations"]), report["iterations"])
         self.assertLessEqual(float(answer["residual"]), 1e-9)
