@@ -7,6 +7,7 @@
 #include <map>
 
 #include "report/embedded.hpp"
+#include "sextant/sextant.h"
 #include "workbench/html.hpp"
 
 namespace tool {
