@@ -158,12 +158,14 @@ class Arrows(RuleTest):
         self.check_planted("tools/measure/regret/y.cpp", '#include "plugins/spmv/csr/rows.hpp"', "tools sees abi, core, files")
 
     def test_the_model_builder_sees_the_fit_and_nothing_else_of_core(self):
+        self.plant("docs/design.md", PROJECT["docs/design.md"] + "| `core/model/` |\n")
         for name in ("fit", "profile"):
             self.plant(f"core/model/{name}.hpp", SPDX)
         self.plant("tools/sextant/model/x.cpp", SPDX + '#include "core/model/fit.hpp"\n')
         self.check_planted("tools/sextant/model/y.cpp", '#include "core/model/profile.hpp"', "tools sees files, include, names")
 
     def test_other_parts_of_the_command_must_not_see_the_fit(self):
+        self.plant("docs/design.md", PROJECT["docs/design.md"] + "| `core/model/` |\n")
         self.plant("core/model/fit.hpp", SPDX)
         self.check_planted("tools/sextant/workbench/x.cpp", '#include "core/model/fit.hpp"', "tools sees files, include, names")
 
