@@ -215,8 +215,14 @@ void Analysis::check_same_pattern(Matrix &matrix) const {
           "a has as many entries as the matrix analysed, but not in the same places: analyse it, too");
 }
 
+bool Analysis::compares(const Matrix &matrix) const { return settings_.check_symmetry && !matrix.given_hermitian(); }
+
+void Analysis::reserve_for_values(Buffer &work) const {
+  if (compares(*matrix_)) reserve_for_check(matrix_->csr(), context().threads(), work);
+}
+
 void Analysis::check_values(const Matrix &matrix, Buffer &work) const {
-  if (!settings_.check_symmetry || matrix.given_hermitian()) return;
+  if (!compares(matrix)) return;
   check_hermitian(matrix.csr(), context().threads(), work,
                   SymmetryTolerance(settings_.symmetry_tolerance, value_type()));
 }

@@ -46,9 +46,10 @@ class Analysis {
   void check_memory() const;
   // Throws where a matrix is no successor of the one analysed: another context, type, order or pattern.
   void check_same_pattern(Matrix &matrix) const;
-  // Throws SXT_E_NOT_SYMMETRIC where values differ from their mirror images by more than roundings do. work: kept
-  // between calls, so that only the first allocates.
+  // Throws SXT_E_NOT_SYMMETRIC where values differ from their mirror images by more than roundings do, and what
+  // check_hermitian() says of values that are not finite. work: kept between calls.
   void check_values(const Matrix &matrix, Buffer &work) const;
+  void reserve_for_values(Buffer &work) const;  // what check_values() needs where values equal their mirror images
 
   // A session for one factorisation at a time.
   std::unique_ptr<Session> open_factor() const;
@@ -64,6 +65,7 @@ class Analysis {
   sxt_cholesky_query query_of(std::int32_t phase, std::int64_t n_rhs, const sxt_cholesky_query &shape) const;
   std::map<const registry::Kernel *, double> totals(const sxt_cholesky_query &shape) const;
   double least_seconds(const sxt_cholesky_query &shape) const;
+  bool compares(const Matrix &matrix) const;
   LeftOut others() const;
   ChoicePtr choose(std::int32_t phase, std::int64_t n_rhs, const LeftOut &left_out, bool record) const;
   void find_structure();

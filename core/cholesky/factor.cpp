@@ -26,6 +26,23 @@ double largest_entry(const CsrArrays &csr) {
   });
 }
 
+// The first row with a value that is NaN or infinite; -1: there is none.
+std::int64_t first_not_finite(const CsrArrays &csr) {
+  return with_value_type(csr.value_type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const auto row_of = [&](std::int64_t k) {
+      return with_index_type(csr.offset_type, [&](auto offset) {
+        const auto *const begin = csr.row_ptr.as<typename decltype(offset)::type>();
+        return static_cast<std::int64_t>(std::upper_bound(begin, begin + csr.rows + 1, k) - begin) - 1;
+      });
+    };
+    for (std::int64_t k = 0; k < csr.nnz; ++k)
+      if (const T value = csr.values.as<T>()[k]; !std::isfinite(std::real(value)) || !std::isfinite(std::imag(value)))
+        return row_of(k);
+    return std::int64_t{-1};
+  });
+}
+
 // Takes the memory, or says how much of it there is not.
 DeviceBuffer buffer_for(Device &device, std::uint64_t bytes, const char *what) {
   try {
@@ -53,6 +70,7 @@ Factor::Factor(std::shared_ptr<Analysis> analysis) : analysis_(std::move(analysi
     changed_columns_.resize(most_changed);
     outcome_.changed_rows.reserve(most_changed);
   }
+  analysis_->reserve_for_values(symmetry_work_);
   analysis_->solver(1);
 }
 
@@ -80,7 +98,12 @@ sxt_status Factor::factor(std::shared_ptr<Matrix> matrix, const volatile std::in
   outcome_.changed = 0;
   outcome_.changed_rows.clear();
   facts_.reset();
-  analysis_->check_values(*matrix, symmetry_work_);
+  try {
+    analysis_->check_values(*matrix, symmetry_work_);
+  } catch (const Error &problem) {
+    if (problem.status() == SXT_E_NOT_FINITE) note_failure(first_not_finite(matrix->csr()), NAN);
+    throw;
+  }
   const Settings &settings = analysis_->settings();
   const Clock::time_point start = Clock::now();
   take_values(*matrix);
@@ -116,12 +139,16 @@ sxt_status Factor::factor(std::shared_ptr<Matrix> matrix, const volatile std::in
   return SXT_OK;
 }
 
+void Factor::note_failure(std::int64_t row, double pivot) {
+  outcome_.failed_row = row;
+  outcome_.failed_pivot = pivot;
+}
+
 // Throws where the factorisation failed at a column.
 void Factor::judge(const Matrix &matrix, std::int64_t failed, double pivot) {
   if (failed < 0) return;
   const std::int64_t row = analysis_->symbolic().perm[failed];
-  outcome_.failed_row = row;
-  outcome_.failed_pivot = std::isfinite(pivot) ? pivot : std::numeric_limits<double>::quiet_NaN();
+  note_failure(row, std::isfinite(pivot) ? pivot : NAN);
   if (!std::isfinite(pivot))
     fail(SXT_E_NOT_FINITE, "the pivot of row ", row, " (counting from 0) is not a number: numbers left the range of ",
          value_name(matrix.value_type()), " as the matrix was factored, or it holds a NaN or infinity");

@@ -67,6 +67,7 @@ class Factor {
   void check_factored() const;
   void check_values() const;  // that A still has those the factor was made of
   void take_values(const Matrix &matrix);
+  void note_failure(std::int64_t row, double pivot);
   void judge(const Matrix &matrix, std::int64_t failed, double pivot);
   sxt_cholesky_args args(std::int32_t phase) const;
   sxt_status solve_columns(const SolveCall &call, std::int64_t first, std::int64_t count, DeviceBuffer &kept) const;

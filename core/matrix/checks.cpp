@@ -60,8 +60,6 @@ bool equal(const Rows<T, I, O> &a, std::int64_t k, std::int64_t mirror) {
 // finds them all.
 template <class T, class I, class O>
 bool equal_in_order(const Rows<T, I, O> &a, Buffer &work) {
-  const std::uint64_t bytes = static_cast<std::uint64_t>(a.rows + 1) * sizeof(O);
-  if (work.bytes() < bytes) work = Buffer(bytes, Allocator{});
   O *cursor = work.as<O>();
   std::copy(a.ptr, a.ptr + a.rows + 1, cursor);
   for (std::int64_t i = 0; i < a.rows; ++i)
@@ -186,12 +184,17 @@ class Differences {
   Buffer memory_;
 };
 
+// Rather than a search, which costs about three times as much and goes on many threads.
+bool walks(const CsrArrays &csr, int threads) {
+  constexpr int worth_searching = 4;
+  return detail::useful_threads(threads, csr.nnz) < worth_searching;
+}
+
 template <class T, class I, class O>
 bool check_mirror_images(const CsrArrays &csr, int threads, Buffer &work, const SymmetryTolerance &tolerance) {
-  constexpr int worth_searching = 4;  // threads: a search costs about three times the walk
   const Rows<T, I, O> a(csr);
-  const bool walks = detail::useful_threads(threads, csr.nnz) < worth_searching;
-  if (walks ? equal_in_order(a, work) : equal_by_search(a, threads)) return true;
+  reserve_for_check(csr, threads, work);
+  if (walks(csr, threads) ? equal_in_order(a, work) : equal_by_search(a, threads)) return true;
   Differences<T, I, O>(a, threads, tolerance).check(threads);
   return false;
 }
@@ -252,6 +255,12 @@ DiagonalRange check_positive_diagonal(const CsrArrays &csr, int threads, const S
 }
 
 }  // namespace
+
+void reserve_for_check(const CsrArrays &csr, int threads, Buffer &work) {
+  const auto each = static_cast<std::uint64_t>(csr.offset_type == SXT_I64 ? 8 : 4);
+  const std::uint64_t bytes = walks(csr, threads) ? static_cast<std::uint64_t>(csr.rows + 1) * each : 0;
+  if (work.bytes() < bytes) work = Buffer(bytes, Allocator{});
+}
 
 bool check_hermitian(const CsrArrays &csr, int threads, Buffer &work, const SymmetryTolerance &tolerance) {
   return with_types(csr, [&](auto value, auto index, auto offset) {

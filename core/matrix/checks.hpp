@@ -9,9 +9,10 @@ namespace sextant {
 
 class SymmetryTolerance;
 
-// Throws SXT_E_NOT_SYMMETRIC naming an entry whose mirror image is missing or differs by more than is allowed. True
-// when none differs at all. work: memory that it needs on few threads; kept, another check of the matrix asks for no
-// more unless images differ.
+// Throws SXT_E_NOT_SYMMETRIC naming an entry whose mirror image is missing or differs by more than is allowed, and
+// SXT_E_NOT_FINITE naming one that is NaN or infinite where that is met. True when none differs at all. work: memory
+// that it needs on few threads; kept, or reserved before, it asks for no more unless images differ.
+void reserve_for_check(const CsrArrays &csr, int threads, Buffer &work);  // throws SXT_E_MEMORY
 bool check_hermitian(const CsrArrays &csr, int threads, Buffer &work, const SymmetryTolerance &tolerance);
 // The least and the greatest entry of the diagonal. real: none has an imaginary part, not even one that is rounding.
 struct DiagonalRange {

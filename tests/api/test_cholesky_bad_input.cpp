@@ -138,6 +138,8 @@ TEST_F(CholeskyRefuses, NumbersThatAreNone) {
     const Cholesky cholesky = cholesky_of(analysis);
     EXPECT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_E_NOT_FINITE);
     EXPECT_THAT(said(), HasSubstr(check ? "entry (2, 2) of the matrix is nan" : "row "));
+    EXPECT_GE(info_of(cholesky).failed_row, 0);
+    EXPECT_TRUE(std::isnan(info_of(cholesky).failed_pivot));
   }
 }
 

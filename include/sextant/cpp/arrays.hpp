@@ -230,6 +230,24 @@ inline void require_size(const char *name, std::int64_t given, std::int64_t want
   require(given == wanted, SXT_E_DIMENSION, name, " has ", given, " values, but ", wanted, " are expected: ", why);
 }
 
+// What right-hand sides and solutions of a matrix are like: its rows, and its type.
+struct SystemShape {
+  std::int64_t rows = 0;
+  sxt_value_type type = SXT_F64;
+
+  void require(const char *name, sxt_value_type its_type, std::int64_t size) const {
+    require_type(name, its_type, type);
+    require_size(name, size, rows, "the matrix has as many rows");
+  }
+  // Of two `columns`.
+  template <class B, class X>
+  void require(const B &b, const X &x) const {
+    require("a column of b", value_type_of<typename B::element_type>, b.rows());
+    require("a column of x", value_type_of<typename X::element_type>, x.rows());
+    detail::require(b.cols() == x.cols(), SXT_E_DIMENSION, "b has ", b.cols(), " columns, x ", x.cols());
+  }
+};
+
 }  // namespace detail
 }  // namespace cpp
 }  // namespace sextant

@@ -105,7 +105,7 @@ class Cholesky : public detail::Object<sxt_cholesky, sxt_cholesky_destroy> {
  public:
   /// Memory for one factor. [any-thread]
   explicit Cholesky(const Analysis &analysis)
-      : Object(log_of(analysis)), n_(analysis.rows()), schur_(analysis.schur_size()), type_(analysis.value_type()) {
+      : Object(log_of(analysis)), shape_{analysis.rows(), analysis.value_type()}, schur_(analysis.schur_size()) {
     make([&](sxt_cholesky **made) { return sxt_cholesky_create(analysis.get(), made); });
   }
 
@@ -128,13 +128,11 @@ class Cholesky : public detail::Object<sxt_cholesky, sxt_cholesky_destroy> {
   const {
     const auto b = detail::columns_of(b_block);
     const auto x = detail::columns_of(x_block);
-    require_like("a column of b", value_type_of<typename decltype(b)::element_type>, b.rows());
-    require_like("a column of x", value_type_of<typename decltype(x)::element_type>, x.rows());
-    detail::require(b.cols() == x.cols(), SXT_E_DIMENSION, "b has ", b.cols(), " columns, x ", x.cols());
+    shape_.require(b, x);
     sxt_cholesky_solve_report report{};
     report.struct_size = sizeof report;
-    check(sxt_cholesky_solve(get(), n_, b.cols(), b.data(), b.leading_dimension(), x.data(), x.leading_dimension(),
-                             &options, &report));
+    check(sxt_cholesky_solve(get(), shape_.rows, b.cols(), b.data(), b.leading_dimension(), x.data(),
+                             x.leading_dimension(), &options, &report));
     return report;
   }
 
@@ -155,8 +153,8 @@ class Cholesky : public detail::Object<sxt_cholesky, sxt_cholesky_destroy> {
   }
   /// Pivots by A's rows: of D, or squares of the diagonal of L. [any-thread]
   std::vector<double> diagonal() const {
-    std::vector<double> pivots(static_cast<std::size_t>(n_));
-    check(sxt_cholesky_diagonal(get(), n_, pivots.data()));
+    std::vector<double> pivots(static_cast<std::size_t>(shape_.rows));
+    check(sxt_cholesky_diagonal(get(), shape_.rows, pivots.data()));
     return pivots;
   }
   /// 1 / (|A|_1 |A^-1|_1), estimated. [any-thread]
@@ -169,7 +167,7 @@ class Cholesky : public detail::Object<sxt_cholesky, sxt_cholesky_destroy> {
   template <WritableBlock S>
   void schur(S &&block) const {
     const auto s = detail::columns_of(block);
-    detail::require_type("schur", value_type_of<typename decltype(s)::element_type>, type_);
+    detail::require_type("schur", value_type_of<typename decltype(s)::element_type>, shape_.type);
     detail::require(s.rows() == schur_ && s.cols() == schur_, SXT_E_DIMENSION, "schur is ", s.rows(), " x ", s.cols(),
                     ", but ", schur_, " rows were left unfactored");
     check(sxt_cholesky_schur(get(), schur_, s.data(), s.leading_dimension()));
@@ -177,7 +175,7 @@ class Cholesky : public detail::Object<sxt_cholesky, sxt_cholesky_destroy> {
   /// Entries (rows[k], cols[k]) of A^-1 in values[k], as sxt_cholesky_inverse. [any-thread]
   template <WritableArray V>
   void inverse(std::span<const std::int64_t> rows, std::span<const std::int64_t> cols, V &&values) const {
-    detail::require_type("values", value_type_of<detail::element_of<V>>, type_);
+    detail::require_type("values", value_type_of<detail::element_of<V>>, shape_.type);
     const std::int64_t count = detail::size_of(rows);
     detail::require_size("cols", detail::size_of(cols), count, "one for each of rows");
     detail::require_size("values", detail::size_of(values), count, "one for each of rows");
@@ -185,13 +183,8 @@ class Cholesky : public detail::Object<sxt_cholesky, sxt_cholesky_destroy> {
   }
 
  private:
-  void require_like(const char *name, sxt_value_type type, std::int64_t size) const {
-    detail::require_type(name, type, type_);
-    detail::require_size(name, size, n_, "the matrix has as many rows");
-  }
-
-  std::int64_t n_, schur_;
-  sxt_value_type type_;
+  detail::SystemShape shape_;
+  std::int64_t schur_;
 };
 
 }  // namespace cpp

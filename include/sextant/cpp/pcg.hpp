@@ -76,11 +76,9 @@ class not_converged : public error {
 class Pcg : public detail::Object<sxt_pcg, sxt_pcg_destroy> {
  public:
   /// Checks A, chooses and builds, as sxt_pcg_create. [any-thread]
-  explicit Pcg(const Matrix &a, const PcgOptions &options = {})
-      : Object(log_of(a)), n_(a.rows()), type_(a.value_type()) {
+  explicit Pcg(const Matrix &a, const PcgOptions &options = {}) : Object(log_of(a)), shape_{a.rows(), a.value_type()} {
     if (options.null_space_type_ != 0 && options.null_space) {
-      detail::require_type("null_space", options.null_space_type_, type_);
-      detail::require_size("a column of null_space", options.null_space_rows_, n_, "the matrix has as many rows");
+      shape_.require("a column of null_space", options.null_space_type_, options.null_space_rows_);
     }
     make([&](sxt_pcg **made) { return sxt_pcg_create(a.get(), &options, made); });
   }
@@ -95,10 +93,10 @@ class Pcg : public detail::Object<sxt_pcg, sxt_pcg_destroy> {
   template <Array B, WritableArray X>
   requires detail::SameValues<B, X> sxt_pcg_report try_solve(const B &b, X &&x, const SolveOptions &options = {})
   const {
-    require_like("b", value_type_of<detail::element_of<B>>, detail::size_of(b));
-    require_like("x", value_type_of<detail::element_of<X>>, detail::size_of(x));
+    shape_.require("b", value_type_of<detail::element_of<B>>, detail::size_of(b));
+    shape_.require("x", value_type_of<detail::element_of<X>>, detail::size_of(x));
     return one(options, [&](const sxt_solve_options &c, sxt_pcg_report *report) {
-      return sxt_pcg_solve_array(get(), n_, detail::span_of(b).data(), detail::span_of(x).data(), &c, report);
+      return sxt_pcg_solve_array(get(), shape_.rows, detail::span_of(b).data(), detail::span_of(x).data(), &c, report);
     });
   }
   /// The same on several columns; a report for each. [any-thread]
@@ -108,12 +106,10 @@ class Pcg : public detail::Object<sxt_pcg, sxt_pcg_destroy> {
   const {
     const auto b = detail::columns_of(b_block);
     const auto x = detail::columns_of(x_block);
-    require_like("a column of b", value_type_of<typename decltype(b)::element_type>, b.rows());
-    require_like("a column of x", value_type_of<typename decltype(x)::element_type>, x.rows());
-    detail::require(b.cols() == x.cols(), SXT_E_DIMENSION, "b has ", b.cols(), " columns, x ", x.cols());
+    shape_.require(b, x);
     return run(options, b.cols(), [&](const sxt_solve_options &c, sxt_pcg_report *reports) {
-      return sxt_pcg_solve_block(get(), n_, b.cols(), b.data(), b.leading_dimension(), x.data(), x.leading_dimension(),
-                                 &c, reports);
+      return sxt_pcg_solve_block(get(), shape_.rows, b.cols(), b.data(), b.leading_dimension(), x.data(),
+                                 x.leading_dimension(), &c, reports);
     });
   }
   /// As try_solve(), but throws not_converged where the true residual did not meet the tolerance. [any-thread]
@@ -139,10 +135,6 @@ class Pcg : public detail::Object<sxt_pcg, sxt_pcg_destroy> {
   }
 
  private:
-  void require_like(const char *name, sxt_value_type type, std::int64_t size) const {
-    detail::require_type(name, type, type_);
-    detail::require_size(name, size, n_, "the matrix has as many rows");
-  }
   template <class Call>
   std::vector<sxt_pcg_report> run(const SolveOptions &options, std::int64_t count, Call call) const {
     struct Progress {
@@ -179,8 +171,7 @@ class Pcg : public detail::Object<sxt_pcg, sxt_pcg_destroy> {
     return reports;
   }
 
-  std::int64_t n_;
-  sxt_value_type type_;
+  detail::SystemShape shape_;
 };
 
 }  // namespace cpp
