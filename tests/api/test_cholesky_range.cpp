@@ -50,6 +50,28 @@ TYPED_TEST(CholeskyRange, PivotsBelowTheNormalNumbersDivideExactly) {
   }
 }
 
+// Two columns at once, with something below the first: 4 t, then 15/4 t.
+TYPED_TEST(CholeskyRange, FrontsWithPivotsBelowTheNormalNumbersDivideExactly) {
+  using T = TypeParam;
+  const Real<T> tiny = std::numeric_limits<Real<T>>::denorm_min() * 64;
+  Sparse<T> a;
+  a.pattern.rows = a.pattern.cols = 2;
+  a.pattern.entry(0, 0), a.pattern.entry(1, 0), a.pattern.end_row();
+  a.pattern.entry(0, 0), a.pattern.entry(1, 0), a.pattern.end_row();
+  a.values = {T(4 * tiny), T(tiny), T(tiny), T(4 * tiny)};
+  const Matrix matrix = a.matrix(this->context_);
+  sxt_analysis_options options = analysis_options();
+  options.factorization = SXT_LDLH;
+  for (const char *scheduler : {"cholesky.reference.cpu", "cholesky.tasks.cpu"}) {
+    options.scheduler = scheduler;
+    const Analysis analysis = analyse(matrix, &options);
+    const Cholesky cholesky = factored(analysis);
+    std::vector<T> x = {T(6 * tiny), T(9 * tiny)};
+    ASSERT_EQ(sxt_cholesky_solve(cholesky.get(), 2, 1, x.data(), 2, x.data(), 2, nullptr, nullptr), SXT_OK);
+    EXPECT_EQ(x, (std::vector<T>{T(1), T(2)})) << scheduler;
+  }
+}
+
 TYPED_TEST(CholeskyRange, TheConditionNumberDoesNotDependOnTheScale) {
   using T = TypeParam;
   using Limits = std::numeric_limits<Real<T>>;

@@ -16,7 +16,8 @@ inline constexpr std::int64_t factor_base = 16;
 // By the reciprocal, but where that leaves the range.
 template <class T>
 void divide(T *x, std::int64_t n, real_of<T> d) {
-  if (std::abs(d) < std::numeric_limits<real_of<T>>::min()) {
+  constexpr real_of<T> least = std::numeric_limits<real_of<T>>::min();
+  if (std::abs(d) < least || std::abs(d) > 1 / least) {
     for (std::int64_t i = 0; i < n; ++i) x[i] /= d;
     return;
   }

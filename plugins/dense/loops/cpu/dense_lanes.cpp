@@ -87,6 +87,23 @@ struct Divide {
 };
 
 // Rows with columns that are divided by D already need L D for the columns before.
+// A pivot whose reciprocal may leave the range where x / pivot does not: tiles leave its column, which is divided at
+// the end, as is right where L is unit.
+template <class R>
+bool is_tiny(R pivot) {
+  return (pivot < 0 ? -pivot : pivot) < (sizeof(R) == 8 ? static_cast<R>(__DBL_MIN__) : static_cast<R>(__FLT_MIN__));
+}
+template <class R>
+R reciprocal(R pivot) {
+  return is_tiny(pivot) ? R(1) : 1 / pivot;
+}
+// Columns of `reals` numbers each, pivots `step` apart.
+template <class R, int columns>
+void divide_tiny(R *b, int64_t ldb, int64_t reals, const R *pivots, int64_t step) {
+  for (int c = 0; c < columns; ++c)
+    for (int64_t i = 0; is_tiny(pivots[c * step]) && i < reals; ++i) b[i + c * ldb] /= pivots[c * step];
+}
+
 template <class R, int C, bool unit>
 void divide_rows(R *b, int64_t ldb, const R *l, int64_t ldl, const Weights<R> &d, int64_t rows, int64_t n) {
   if (rows == 0) return;
@@ -100,7 +117,7 @@ void divide_rows(R *b, int64_t ldb, const R *l, int64_t ldl, const Weights<R> &d
       R inverse[columns], packed[direct * most_reals];
       Factors<R> before{triangle + j * C, ldl, C};
       for (int c = 0; c < columns; ++c)
-        inverse[c] = weights.data ? 1 / weights.data[(j + c) * weights.step]
+        inverse[c] = weights.data ? reciprocal(weights.data[(j + c) * weights.step])
                      : unit       ? R(1)
                                   : 1 / triangle[(j + c) * C + (j + c) * ldl];
       if (weights.data) {
@@ -109,6 +126,8 @@ void divide_rows(R *b, int64_t ldb, const R *l, int64_t ldl, const Weights<R> &d
       }
       for_row_tiles<R>(rows * C,
                        Divide<R, C, columns, unit>{part, ldb, j, before, triangle + j * C + j * ldl, ldl, inverse});
+      if (weights.data)
+        divide_tiny<R, columns>(part + j * ldb, ldb, rows * C, weights.data + j * weights.step, weights.step);
     });
   }
 }
@@ -159,7 +178,7 @@ int32_t factor_block(R *t, int64_t ld, const Work &w, int64_t first) {
     if (verdict == Pivot::failed) return j + 1;
     if (verdict == Pivot::changed && w.marks) w.marks[first + j] = 1;
     if (definite) pivot = static_cast<R>(__builtin_sqrt(pivot));
-    const R inverse = 1 / pivot;
+    const R inverse = reciprocal(pivot);
     for (int i = j + 1; i < columns; ++i) {
       R *const x = t + i * C + j * ld;
       for (int e = 0; e < j; ++e) {
@@ -174,6 +193,7 @@ int32_t factor_block(R *t, int64_t ld, const Work &w, int64_t first) {
       }
       for (int c = 0; c < C; ++c) x[c] *= inverse;
     }
+    divide_tiny<R, 1>(t + (j + 1) * C + j * ld, ld, (columns - j - 1) * C, &pivot, 0);
   }
   return 0;
 }
@@ -197,12 +217,13 @@ int32_t factor_directly(R *a, int64_t lda, int64_t n, const Work &w, int64_t bas
       return;
     }
     R inverse[columns];
-    for (int c = 0; c < columns; ++c) inverse[c] = 1 / block[c * C + c * lda];
+    for (int c = 0; c < columns; ++c) inverse[c] = reciprocal(block[c * C + c * lda]);
     const int64_t below = (n - j - columns) * C;
     if (w.rule.definite)
       for_row_tiles<R>(below, Divide<R, C, columns, false>{a + (j + columns) * C, lda, j, before, block, lda, inverse});
     else
       for_row_tiles<R>(below, Divide<R, C, columns, true>{a + (j + columns) * C, lda, j, before, block, lda, inverse});
+    if (!w.rule.definite) divide_tiny<R, columns>(a + (j + columns) * C + j * lda, lda, below, block, lda + C);
   });
   return info;
 }
