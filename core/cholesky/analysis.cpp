@@ -136,12 +136,13 @@ ChoicePtr Analysis::choose(std::int32_t phase, std::int64_t n_rhs, const LeftOut
 void Analysis::find_scheduler() {
   LeftOut left_out = others();
   prepared_ = make_choice(
-      context(), left_out, [&](const LeftOut &out) { return choose(SXT_CHOLESKY_FACTOR, 0, out, true); },
+      context(), left_out, [&](const LeftOut &out) { return choose(SXT_CHOLESKY_FACTOR, 0, out, settings_.recorded); },
       [&](ChoicePtr choice) {
         return std::make_unique<Prepared>(context(), std::move(choice), nullptr, &symbolic_->view().h);
       });
   factor_choice_ = prepared_->shared_choice();
-  solve_choice_ = choose(SXT_CHOLESKY_SOLVE, columns_class(std::min(settings_.expected_rhs, most_columns)), {}, true);
+  solve_choice_ =
+      choose(SXT_CHOLESKY_SOLVE, columns_class(std::min(settings_.expected_rhs, most_columns)), {}, settings_.recorded);
 }
 
 void Analysis::find_structure() {
@@ -186,7 +187,26 @@ Runner &Analysis::solver(std::int64_t n_rhs) const { return runner(SXT_CHOLESKY_
 
 Runner &Analysis::inverter() const { return runner(SXT_CHOLESKY_INVERSE, 0); }
 
-double Analysis::solve_seconds(std::int64_t n_rhs) const { return solver(n_rhs).choice().run_s; }
+double Analysis::solve_seconds(std::int64_t n_rhs) const {
+  const std::int64_t groups = n_rhs / most_columns, rest = n_rhs % most_columns;
+  return (groups > 0 ? static_cast<double>(groups) * group_seconds(most_columns) : 0) +
+         (rest > 0 ? group_seconds(rest) : 0);
+}
+
+// Of right-hand sides that one call takes; sessions are made for classes of them.
+double Analysis::group_seconds(std::int64_t n_rhs) const {
+  const std::lock_guard lock(mutex_);
+  const auto [known, is_new] = seconds_of_.try_emplace(n_rhs);
+  if (is_new) {
+    try {
+      known->second = choose(SXT_CHOLESKY_SOLVE, n_rhs, {}, false)->run_s;
+    } catch (...) {
+      seconds_of_.erase(known);
+      throw;
+    }
+  }
+  return known->second;
+}
 
 std::int64_t Analysis::place_of(std::int64_t row, std::int64_t col) const {
   const sxt_symbolic &s = symbolic();
@@ -264,7 +284,7 @@ sxt_analysis_info Analysis::info() const {
     info.device_bytes += info.factor_bytes + static_cast<std::uint64_t>(info.nnz_a * value_bytes(value_type()));
   info.analysis_seconds = seconds_;
   info.predicted_factor_seconds = factor_choice_->run_s;
-  info.predicted_solve_seconds = solve_choice_->run_s;
+  info.predicted_solve_seconds = solve_seconds(settings_.expected_rhs);
   info.amalgamation = symbolic_->options().amalgamation;
   info.block = symbolic_->options().block;
   return info;

@@ -56,7 +56,7 @@ class Analysis {
   // Solves with up to so many right-hand sides, by any number of threads; n_rhs <= most_columns.
   Runner &solver(std::int64_t n_rhs) const;
   Runner &inverter() const;
-  double solve_seconds(std::int64_t n_rhs) const;
+  double solve_seconds(std::int64_t n_rhs) const;  // predicted, any number of them
   double factor_seconds() const { return factor_choice_->run_s; }
   // Where entry (row, col) stands among a factor's numbers, in the order of elimination; -1: L has no such entry.
   std::int64_t place_of(std::int64_t row, std::int64_t col) const;
@@ -72,6 +72,7 @@ class Analysis {
   void load_structure(const std::string &path);
   void find_scheduler();
   Runner &runner(std::int32_t phase, std::int64_t n_rhs) const;
+  double group_seconds(std::int64_t n_rhs) const;
 
   std::shared_ptr<Matrix> matrix_;
   Settings settings_;
@@ -84,6 +85,7 @@ class Analysis {
   std::unique_ptr<Prepared> prepared_;                                                        // for factorisations
   mutable std::mutex mutex_;                                                                  // of what follows
   mutable std::map<std::pair<std::int32_t, std::int64_t>, std::unique_ptr<Runner>> runners_;  // phase, columns
+  mutable std::map<std::int64_t, double> seconds_of_;  // right-hand sides of a call
 };
 
 }  // namespace sextant::cholesky

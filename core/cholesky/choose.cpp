@@ -10,7 +10,7 @@ namespace sextant::cholesky {
 
 namespace {
 
-// A dissection is taken to save at most this part of the flops of a minimum degree order: an assumption, not measured.
+// Another order is taken to save at most this part of the flops of the one in hand: an assumption, not measured.
 constexpr double most_saved = 0.75;
 
 class Chooser {
@@ -26,9 +26,11 @@ class Chooser {
   // costs too much to find out (a grid with holes is not cut well by planes), nothing more is tried.
   ChosenOrder run() {
     const bool grid = attempt("grid");
-    if (grid && is_worth("amd")) attempt("amd");
-    if (!grid || out_.method != "grid") {
-      if (!grid) attempt("amd");
+    if (!grid || is_worth("amd"))
+      attempt("amd");
+    else
+      out_.tried.push_back({"amd", "it costs more than it could save", question_.order_seconds("amd"), 0, {}, {}});
+    if (out_.method != "grid") {
       const std::string why_not = why_no_dissection();
       if (why_not.empty())
         attempt("dissection");

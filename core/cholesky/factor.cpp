@@ -205,9 +205,8 @@ sxt_status Factor::solve(const SolveCall &call, sxt_cholesky_solve_report &repor
     if (call.refine_steps > 0) report.residual = report.residual_bound = 0;  // b = A x, as there is nothing in them
     return SXT_OK;
   }
+  report.predicted_seconds = analysis_->solve_seconds(call.n_rhs);
   const sxt_status status = call.refine_steps > 0 ? solve_refined(call, report) : solve_plainly(call);
-  for (std::int64_t first = 0; first < call.n_rhs; first += Analysis::most_columns)
-    report.predicted_seconds += analysis_->solve_seconds(std::min(call.n_rhs - first, Analysis::most_columns));
   report.solve_seconds = since(start);
   return status;
 }

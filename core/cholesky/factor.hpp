@@ -74,11 +74,13 @@ class Factor {
   sxt_status solve_plainly(const SolveCall &call) const;
   struct Refined;
   sxt_status solve_refined(const SolveCall &call, sxt_cholesky_solve_report &report) const;
-  sxt_status refine(const SolveCall &call, std::int64_t first, std::int64_t count, Refined &work,
+  sxt_status refine(const SolveCall &call, std::int64_t first, std::size_t count, Refined &work,
                     sxt_cholesky_solve_report &report) const;
-  bool correct(const SolveCall &call, std::int64_t count, Refined &work, sxt_status &status) const;
+  sxt_status correct(const SolveCall &call, Refined &work) const;
+  sxt_status solve_in_place(const SolveCall &call, const DeviceBuffer &columns, std::size_t count) const;
+  bool wants(const SolveCall &call, const sxt_residual_norms &norms) const;
   void add(const void *correction, void *x) const;
-  sxt_residual_norms residual_of(Refined &work, std::int64_t j) const;
+  sxt_residual_norms residual_of(Refined &work, std::size_t j) const;
   double inverse_norm(int size) const;
   Runner &truth() const;
 

@@ -35,8 +35,8 @@ struct Scaled {
   int exponent = 0;
 };
 
-// |A|_1 of a Hermitian matrix, the largest sum of a row. The sums are of entries times 2^-64, so that none overflows,
-// and of entries times 2^64 where all are small.
+// |A|_1 of a Hermitian matrix, the largest sum of a row; of entries times a power of two where it would leave the
+// range.
 Scaled one_norm(const CsrArrays &csr) {
   return with_value_type(csr.value_type, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -53,8 +53,9 @@ Scaled one_norm(const CsrArrays &csr) {
         return norm;
       };
       constexpr int shift = std::is_same_v<Real<T>, float> ? 16 : 64;
-      Scaled norm{largest_sum(std::ldexp(1.0, -shift)), shift};
-      if (norm.mantissa < 1) norm = {largest_sum(std::ldexp(1.0, shift)), -shift};
+      Scaled norm{largest_sum(1), 0};
+      if (!std::isfinite(norm.mantissa)) norm = {largest_sum(std::ldexp(1.0, -shift)), shift};
+      if (norm.mantissa < 0x1p-100) norm = {largest_sum(std::ldexp(1.0, shift)), -shift};
       int more = 0;
       norm.mantissa = std::frexp(norm.mantissa, &more);
       norm.exponent += more;

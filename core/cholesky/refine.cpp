@@ -20,6 +20,7 @@ namespace {
 
 // A step that leaves more than this part of the residual does not help any more.
 constexpr double least_fall = 0.5;
+constexpr std::int64_t most_refined = 8;  // columns at once: each takes four vectors
 
 }  // namespace
 
@@ -33,21 +34,20 @@ struct Factor::Refined {
         best(on, b.bytes()),
         correction(on, b.bytes()),
         norms(on, sizeof(sxt_residual_norms), on.on_host() ? SXT_SPACE_HOST : SXT_SPACE_PINNED),
-        least(static_cast<std::size_t>(columns)),
-        helped(static_cast<std::size_t>(columns)) {}
-  char *column(const DeviceBuffer &of, std::int64_t j) const {
-    return of.as<char>() + static_cast<std::uint64_t>(j) * column_bytes;
+        least(static_cast<std::size_t>(columns)) {
+    wanting.reserve(least.size());
   }
+  char *column(const DeviceBuffer &of, std::size_t j) const { return of.as<char>() + j * column_bytes; }
   // x is the best of column j so far.
-  void keep(std::int64_t j, const sxt_residual_norms &its) {
-    least[static_cast<std::size_t>(j)] = its;
+  void keep(std::size_t j, const sxt_residual_norms &its) {
+    least[j] = its;
     device.copy(column(best, j), column(x, j), column_bytes);
   }
   Device &device;
   std::uint64_t column_bytes;
   DeviceBuffer b, x, best, correction, norms;
   std::vector<sxt_residual_norms> least;  // of the best of each
-  std::vector<char> helped;               // whether the last step did
+  std::vector<std::size_t> wanting;  // columns to correct; the residual of the k-th stands in column k of correction
 };
 
 Runner &Factor::truth() const {
@@ -77,76 +77,83 @@ void Factor::add(const void *correction, void *x) const {
                .y = x});
 }
 
-// Norms of b - A x of column j; the residual itself becomes its next correction's right-hand side.
-sxt_residual_norms Factor::residual_of(Refined &work, std::int64_t j) const {
+// Norms of b - A x of column j; the residual itself goes where the next one that wants a correction has its own.
+sxt_residual_norms Factor::residual_of(Refined &work, std::size_t j) const {
   const std::int64_t n = analysis_->symbolic().n;
   sxt_residual_args args{};
   args.h = {sizeof args, SXT_KIND_RESIDUAL};
   args.n_rhs = 1;
   args.ldx = args.ldb = args.ldr = n;
-  args.x = work.column(work.x, j), args.b = work.column(work.b, j), args.r = work.column(work.correction, j);
+  args.x = work.column(work.x, j), args.b = work.column(work.b, j);
+  args.r = work.column(work.correction, work.wanting.size());
   args.norms = work.norms.as<sxt_residual_norms>();
   truth().run(&args.h);
   if (!work.device.on_host()) work.device.wait(work.device.callers_stream());
   return *args.norms;
 }
 
-// One correction of the columns that are not good enough yet; false: there are none.
-bool Factor::correct(const SolveCall &call, std::int64_t count, Refined &work, sxt_status &status) const {
+// Whether a column is to be corrected.
+bool Factor::wants(const SolveCall &call, const sxt_residual_norms &norms) const {
   const double tolerance = call.refine_tolerance > 0 ? call.refine_tolerance : epsilon(analysis_->value_type());
-  const auto wanting = [&](std::int64_t j) {
-    const sxt_residual_norms &least = work.least[static_cast<std::size_t>(j)];
-    return work.helped[static_cast<std::size_t>(j)] && least.norm_2 > 0 &&
-           least.norm_2 + least.bound_2 > tolerance * least.rhs_2;
-  };
-  bool any = false;
-  for (std::int64_t j = 0; j < count; ++j) any |= wanting(j);
-  if (!any) return false;
+  return norms.norm_2 > 0 && norms.norm_2 + norms.bound_2 > tolerance * norms.rhs_2;
+}
+
+// In place, in device space.
+sxt_status Factor::solve_in_place(const SolveCall &call, const DeviceBuffer &columns, std::size_t count) const {
   SolveCall inner = call;
   inner.ldb = inner.ldx = analysis_->symbolic().n;
-  inner.b = inner.x = work.correction.data();
-  DeviceBuffer none;  // the columns are in device space
-  status = solve_columns(inner, 0, count, none);
-  for (std::int64_t j = 0; j < count && status == SXT_OK; ++j) {
-    if (!wanting(j)) continue;
-    add(work.column(work.correction, j), work.column(work.x, j));
-    const sxt_residual_norms now = residual_of(work, j), before = work.least[static_cast<std::size_t>(j)];
+  inner.b = inner.x = columns.data();
+  DeviceBuffer none;
+  return solve_columns(inner, 0, static_cast<std::int64_t>(count), none);
+}
+
+// One correction of the columns that want it. Those that it helped, and that want another, stay in the list.
+sxt_status Factor::correct(const SolveCall &call, Refined &work) const {
+  const std::vector<std::size_t> corrected = work.wanting;
+  if (const sxt_status status = solve_in_place(call, work.correction, corrected.size()); status != SXT_OK)
+    return status;
+  work.wanting.clear();
+  for (std::size_t k = 0; k < corrected.size(); ++k) {
+    const std::size_t j = corrected[k];
+    add(work.column(work.correction, k), work.column(work.x, j));
+    const sxt_residual_norms before = work.least[j], now = residual_of(work, j);
     if (now.norm_2 < before.norm_2) work.keep(j, now);
-    work.helped[static_cast<std::size_t>(j)] = now.norm_2 < least_fall * before.norm_2;
+    if (now.norm_2 < least_fall * before.norm_2 && wants(call, now)) work.wanting.push_back(j);
   }
-  return status == SXT_OK;
+  return SXT_OK;
 }
 
 // Solves for some columns and refines each while that helps; the report takes the worst of all columns.
-sxt_status Factor::refine(const SolveCall &call, std::int64_t first, std::int64_t count, Refined &work,
+sxt_status Factor::refine(const SolveCall &call, std::int64_t first, std::size_t count, Refined &work,
                           sxt_cholesky_solve_report &report) const {
   const std::int64_t each = value_bytes(analysis_->value_type());
-  const auto at = [&](const void *array, std::int64_t ld, std::int64_t j) {
-    return static_cast<char *>(const_cast<void *>(array)) + static_cast<std::uint64_t>((first + j) * ld * each);
+  const auto at = [&](const void *array, std::int64_t ld, std::size_t j) {
+    const std::int64_t column = first + static_cast<std::int64_t>(j);
+    return static_cast<char *>(const_cast<void *>(array)) + static_cast<std::uint64_t>(column * ld * each);
   };
-  for (std::int64_t j = 0; j < count; ++j)
+  for (std::size_t j = 0; j < count; ++j)
     work.device.copy(work.column(work.b, j), at(call.b, call.ldb, j), work.column_bytes);
-  SolveCall inner = call;
-  inner.ldb = inner.ldx = analysis_->symbolic().n;
-  inner.b = work.b.data(), inner.x = work.x.data();
-  DeviceBuffer none;  // the columns are in device space
-  sxt_status status = solve_columns(inner, 0, count, none);
-  for (std::int64_t j = 0; j < count && status == SXT_OK; ++j) {
+  work.device.copy(work.x.data(), work.b.data(), count * work.column_bytes);
+  sxt_status status = solve_in_place(call, work.x, count);
+  work.wanting.clear();
+  for (std::size_t j = 0; j < count && status == SXT_OK; ++j) {
     const sxt_residual_norms norms = residual_of(work, j);
-    require(std::isfinite(norms.rhs_2), SXT_E_NOT_FINITE, "column ", first + j,
+    require(std::isfinite(norms.rhs_2), SXT_E_NOT_FINITE, "column ", first + static_cast<std::int64_t>(j),
             " of b (counting from 0) has a value that is NaN or infinite, or its norm leaves the range");
     work.keep(j, norms);
-    work.helped[static_cast<std::size_t>(j)] = 1;
+    if (wants(call, norms)) work.wanting.push_back(j);
   }
-  for (std::int32_t step = 1; step <= call.refine_steps && status == SXT_OK && correct(call, count, work, status);
-       ++step)
+  for (std::int32_t step = 1; step <= call.refine_steps && status == SXT_OK && !work.wanting.empty(); ++step) {
     report.refined = std::max(report.refined, step);
-  for (std::int64_t j = 0; j < count && status == SXT_OK; ++j) {
+    status = correct(call, work);
+  }
+  for (std::size_t j = 0; j < count && status == SXT_OK; ++j) {
     work.device.copy(at(call.x, call.ldx, j), work.column(work.best, j), work.column_bytes);
-    const sxt_residual_norms &least = work.least[static_cast<std::size_t>(j)];
+    const sxt_residual_norms &least = work.least[j];
     const double relative = least.rhs_2 > 0 ? least.norm_2 / least.rhs_2 : least.norm_2;
     // Of the first column, and of a worse one; what is no number is the worst.
-    if (first + j > 0 && (std::isnan(report.residual) || relative <= report.residual)) continue;
+    if (first + static_cast<std::int64_t>(j) > 0 && (std::isnan(report.residual) || relative <= report.residual))
+      continue;
     report.residual = relative;
     report.residual_bound = least.rhs_2 > 0 ? least.bound_2 / least.rhs_2 : least.bound_2;
   }
@@ -154,11 +161,11 @@ sxt_status Factor::refine(const SolveCall &call, std::int64_t first, std::int64_
 }
 
 sxt_status Factor::solve_refined(const SolveCall &call, sxt_cholesky_solve_report &report) const {
-  const std::int64_t most = std::min(call.n_rhs, Analysis::most_columns), n = analysis_->symbolic().n;
+  const std::int64_t most = std::min(call.n_rhs, most_refined), n = analysis_->symbolic().n;
   Refined work(analysis_->context().device(), n, value_bytes(analysis_->value_type()), most);
   sxt_status status = SXT_OK;
   for (std::int64_t first = 0; first < call.n_rhs && status == SXT_OK; first += most)
-    status = refine(call, first, std::min(call.n_rhs - first, most), work, report);
+    status = refine(call, first, static_cast<std::size_t>(std::min(call.n_rhs - first, most)), work, report);
   return status;
 }
 

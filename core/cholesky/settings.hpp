@@ -23,6 +23,7 @@ struct Settings {
   double symmetry_tolerance = 0;
   bool check_symmetry = true;
   std::uint64_t memory_limit = 0;
+  bool recorded = true;  // the choices go into the context's plan
 };
 
 // Throws SXT_E_ARGUMENT, naming the option, for numbers without a meaning. n: rows of the matrix.

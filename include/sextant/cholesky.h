@@ -63,7 +63,8 @@ typedef struct {
 SXT_API void sxt_analysis_options_init(sxt_analysis_options *options, uint64_t struct_size); /* [any-thread] */
 /* Chooses an order, finds the structure of L, and predicts each scheduler; allocates nothing for values. The analysis keeps
  * A alive and is about its pattern, which must be that of a symmetric matrix. SXT_E_NOT_SQUARE, SXT_E_NOT_SYMMETRIC (names an entry
- * without its mirror image), SXT_E_UNKNOWN_NAME, SXT_E_NO_KERNEL, SXT_E_NOT_SUPPORTED (an order by name that does not apply), SXT_E_OVERFLOW (2^31 rows or more). [any-thread] */
+ * without its mirror image), SXT_E_UNKNOWN_NAME, SXT_E_NO_KERNEL, SXT_E_NOT_SUPPORTED (an order by name that does not apply),
+ * SXT_E_OVERFLOW (2^31 - 1 rows or more). [any-thread] */
 SXT_API sxt_status sxt_analysis_create(sxt_matrix *a, const sxt_analysis_options *options, sxt_analysis **analysis);
 
 /* What an analysis found and predicts. */
