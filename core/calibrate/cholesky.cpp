@@ -2,11 +2,10 @@
 // Samples of schedulers of a sparse Cholesky factorisation on the host: factorisations and solves of definite matrices
 // on the patterns of the synthetic families, made symmetric, of sizes far apart.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -75,7 +74,14 @@ std::shared_ptr<Matrix> definite_matrix(Context &context, int family, double nnz
 class System {
  public:
   System(std::shared_ptr<Matrix> matrix, Sampler &sampler, int family)
-      : analysis_(std::move(matrix), {}), sampler_(sampler), family_(family) {
+      : analysis_(std::move(matrix), settings()), sampler_(sampler), family_(family) {}
+  double factor_seconds() const { return analysis_.factor_seconds(); }
+  double bytes() const {
+    return static_cast<double>(analysis_.symbolic().values * value_bytes(analysis_.value_type()));
+  }
+
+  // Memory for what follows. Throws SXT_E_MEMORY.
+  void allocate() {
     const sxt_symbolic &symbolic = analysis_.symbolic();
     const std::int64_t each = value_bytes(analysis_.value_type());
     factor_ = Buffer(static_cast<std::uint64_t>(symbolic.values * each), context().allocator());
@@ -86,28 +92,37 @@ class System {
       std::fill_n(b_.as<T>(), b_.bytes() / sizeof(T), T(1));
     });
   }
-  double factor_seconds() const { return analysis_.factor_seconds(); }
 
   // Solves read what the factorisation before them wrote.
   void measure_all(std::int32_t factors) {
-    measure(SXT_CHOLESKY_FACTOR, factors, 0);
+    if (!measure(SXT_CHOLESKY_FACTOR, factors, 0) || failed_ >= 0) return;
     for (const std::int64_t n_rhs : right_hand_sides) measure(SXT_CHOLESKY_SOLVE, factors, n_rhs);
   }
 
  private:
   Context &context() const { return analysis_.context(); }
 
-  void measure(std::int32_t phase, std::int32_t factors, std::int64_t n_rhs) {
+  static cholesky::Settings settings() {
+    cholesky::Settings out;
+    out.recorded = false;  // the plan is the caller's
+    return out;
+  }
+
+  // False: nothing was measured.
+  bool measure(std::int32_t phase, std::int32_t factors, std::int64_t n_rhs) {
     sxt_cholesky_query query = analysis_.query(phase, n_rhs);
     query.factors = factors;
     sxt_cholesky_args args = arguments(phase, factors, n_rhs);
     sxt_head *const head = &args.h;
+    bool any = false;
     Selector selector(context(), nullptr);
     for (const ChoicePtr &choice : selector.every({.query = Query(&query.m.q), .role = "cholesky"})) {
       const registry::Kernel &kernel = *choice->kernel;
       if (kernel.has(SXT_KERNEL_REFERENCE) || kernel.verdict == registry::Verdict::quarantined) continue;
-      sampler_.measure(choice, nullptr, {&head, 1}, family_, sample_s, timed_runs, &analysis_.symbolic().h);
+      const sxt_head *const structure = &analysis_.symbolic().h;
+      any |= sampler_.measure(choice, nullptr, {&head, 1}, family_, sample_s, timed_runs, structure) > 0;
     }
+    return any;
   }
 
   sxt_cholesky_args arguments(std::int32_t phase, std::int32_t factors, std::int64_t n_rhs) {
@@ -151,12 +166,17 @@ void calibrate_cholesky(Context &context, const CalibrationSettings &settings, c
       try {
         System system(definite_matrix(context, family, nnz, type), sampler, family);
         // Predictions may be off by a factor before there are models.
-        if (4 * timed_runs * system.factor_seconds() > most_of_what_is_left * (until - clock.elapsed())) continue;
+        const double seconds = 4 * timed_runs * system.factor_seconds();
+        if (seconds > most_of_what_is_left * (until - clock.elapsed()) || system.bytes() > settings.most_bytes)
+          continue;
+        system.allocate();
         system.measure_all(SXT_FACTORS_LLH);
         if ((family + pass) % ldlh_every == 0) system.measure_all(SXT_FACTORS_LDLH);
       } catch (const Error &problem) {
         if (problem.status() != SXT_E_NO_KERNEL && !out_of_memory(problem)) throw;
         context.log()(SXT_LOG_DEBUG, text("calibration leaves out a system: ", problem.what()));
+      } catch (const std::bad_alloc &) {
+        context.log()(SXT_LOG_DEBUG, "calibration leaves out a system: there is not enough memory");
       }
     }
 }

@@ -100,7 +100,7 @@ std::string CostCheck::problem() const {
 bool counts_allocations() { return counter() != nullptr; }
 
 std::uint64_t Lending::foreign_allocations(const sxt_bound &bound, const sxt_head *args) {
-  // Each thread of the pool may prepare its storage in one of the runs, which is no allocation of the kernel's.
+  // A thread that the pool has just made may prepare its storage in one of the runs: no allocation of the kernel's.
   const int runs = counted_runs + std::max(0, exec_.threads - 1);
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   for (int i = 0; i < runs && least > 0; ++i) {
