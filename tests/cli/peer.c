@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Peers for the tests of `sextant bench --peers`: one that is right, one that is wrong, one that does not open. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -84,6 +85,55 @@ static int cg_run(void *state, const double *b, double *x, double rtol, int64_t 
   return 0;
 }
 
+/* A dense factor behind the matrix, column by column. */
+typedef struct {
+  sxt_peer_csr a;
+  double l[];
+} dense_factor;
+
+static int cholesky_prepare(const sxt_peer_csr *a, void **state, sxt_peer_message *message) {
+  const size_t n = (size_t)a->rows;
+  dense_factor *made = malloc(sizeof *made + n * n * sizeof(double));
+  (void)message;
+  if (!made) return 1;
+  made->a = *a;
+  *state = made;
+  return 0;
+}
+static int cholesky_factor(void *state) {
+  dense_factor *f = state;
+  const int32_t n = f->a.rows;
+  for (int32_t k = 0; k < n * n; ++k) f->l[k] = 0;
+  for (int32_t i = 0; i < n; ++i)
+    for (int32_t k = f->a.row_ptr[i]; k < f->a.row_ptr[i + 1]; ++k) f->l[i + f->a.col[k] * n] = f->a.values[k];
+  for (int32_t j = 0; j < n; ++j) {
+    for (int32_t k = 0; k < j; ++k)
+      for (int32_t i = j; i < n; ++i) f->l[i + j * n] -= f->l[i + k * n] * f->l[j + k * n];
+    const double pivot = f->l[j + j * n];
+    if (!(pivot > 0)) return 1;
+    for (int32_t i = j; i < n; ++i) f->l[i + j * n] /= sqrt(pivot);
+  }
+  return 0;
+}
+static int cholesky_solve(void *state, const double *b, double *x, int32_t n_rhs) {
+  const dense_factor *f = state;
+  const int32_t n = f->a.rows;
+  for (int32_t c = 0; c < n_rhs; ++c) {
+    double *const y = x + (size_t)c * (size_t)n;
+    for (int32_t i = 0; i < n; ++i) {
+      y[i] = b[i + (size_t)c * (size_t)n];
+      for (int32_t k = 0; k < i; ++k) y[i] -= f->l[i + k * n] * y[k];
+      y[i] /= f->l[i + i * n];
+    }
+    for (int32_t i = n - 1; i >= 0; --i) {
+      for (int32_t k = i + 1; k < n; ++k) y[i] -= f->l[k + i * n] * y[k];
+      y[i] /= f->l[i + i * n];
+    }
+    for (int32_t i = 0; i < n; ++i) y[i] *= FACTOR;
+  }
+  return 0;
+}
+
 static int has_vector(int32_t operation) { return operation == SXT_VECTOR_AXPY; }
 static int has_reduction(int32_t operation) { return operation == SXT_REDUCTION_DOT; }
 static void vector(int32_t operation, int64_t n, double alpha, double beta, const double *x, double *y) {
@@ -110,6 +160,10 @@ const sxt_peer *sxt_peer_entry(void) {
                                  .cg_prepare = cg_prepare,
                                  .cg_run = cg_run,
                                  .cg_release = free,
+                                 .cholesky_prepare = cholesky_prepare,
+                                 .cholesky_factor = cholesky_factor,
+                                 .cholesky_solve = cholesky_solve,
+                                 .cholesky_release = free,
                                  .has_vector = has_vector,
                                  .has_reduction = has_reduction,
                                  .vector = vector,

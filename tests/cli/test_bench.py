@@ -54,6 +54,19 @@ class Bench(CommandTest):
         rows = self.rows("reduction", "--n", "1000")
         self.assertLessEqual({"dot n=1000", "nrm2 n=1000", "iamax n=1000"}, {row["case"] for row in rows})
 
+    def test_cholesky(self):
+        matrix = self.file("a.mtx", grid(12))
+        for phase in ("analysis", "factor", "solve"):
+            with self.subTest(phase=phase):
+                rows = self.rows("cholesky", matrix, "--phase", phase, "--n-rhs", "3")
+                self.assertIn("choice", {row["kernel"] for row in rows})
+                for row in rows:
+                    self.assertGreaterEqual(row["nnz_l"], 144 + 264)  # of A's lower triangle
+                    self.assertEqual(row["n_rhs"], 3)
+        self.assertIn("cholesky.tasks.cpu", {row["kernel"] for row in rows})
+        self.assert_fails("bench", "cholesky", matrix, "--device", "cuda", expect=USAGE, says="gpu_cholesky_tables")
+        self.assert_fails("bench", "cholesky", matrix, "--phase", "solving", expect=USAGE, says="solve")
+
     def test_dispatch(self):
         rows = self.rows_of_dispatch("--repeat", "3")
         self.assertEqual({row["case"] for row in rows}, {"sxt_dot", "sxt_kernel_run dot", "sxt_axpy", "sxt_spmv"})

@@ -37,6 +37,16 @@ class Peers(CommandTest):
         self.assertIn(("choice", "plain"), pairs)
         self.assertIn("plain uses 1 of 2 threads" if report["threads"] == 2 else "", messages)
 
+    def test_cholesky_against_peers(self):
+        matrix = self.file("a.mtx", grid(8))
+        for phase in ("analysis", "factor", "solve"):
+            report, messages = self.bench("cholesky", matrix, "--phase", phase, "--n-rhs", "2", objects=["plain", "wrong"])
+            peers = {row["peer"] for row in report["rows"]}
+            self.assertEqual(peers, {"textbook", "plain", "wrong"} if phase == "analysis" else {"textbook", "plain"})
+            if phase != "analysis":
+                self.assertIn("wrong", {failed["kernel"] for failed in report["failed"]})
+                self.assertIn("wrong is not measured: its result differs", messages)
+
     def test_summary_is_the_geometric_mean(self):
         report, _ = self.bench("reduction", "--n", "64,1000,4000", objects=["plain"])
         ratios = self.ratios(report, "plain")

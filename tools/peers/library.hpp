@@ -6,6 +6,7 @@
 #include <link.h>
 
 #include <cstdio>
+#include <exception>
 #include <string>
 
 #include "peer.h"
@@ -16,6 +17,26 @@ namespace peer {
 inline int say(sxt_peer_message *message, const std::string &text) {
   std::snprintf(message->text, sizeof message->text, "%s", text.c_str());
   return 1;
+}
+
+// Nothing may throw into the command. make() gives a new state.
+template <typename Make>
+int guarded(const char *library, void **state, sxt_peer_message *message, Make make) {
+  try {
+    *state = make();
+    return 0;
+  } catch (const std::exception &error) {
+    return say(message, std::string(library) + ": " + error.what());
+  }
+}
+// work() tells whether it was done.
+template <typename Work>
+int guarded(Work work) {
+  try {
+    return !work();
+  } catch (const std::exception &) {
+    return 1;
+  }
 }
 
 // A shared library that is never unloaded: its threads may still run.

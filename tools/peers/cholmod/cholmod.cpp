@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // CHOLMOD of SuiteSparse: its own choice of an order, supernodal or simplicial factorisation, and solves.
-#include <cholmod.h>
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "../library.hpp"
+#include "system.hpp"
 
 namespace {
 
@@ -18,68 +19,67 @@ using GetThreads = int (*)();
 SetThreads set_threads = nullptr;
 GetThreads get_threads = nullptr;
 std::string description;
+std::int32_t asked_threads = 1;
 
-struct System {
-  cholmod_common common{};
-  cholmod_sparse *a = nullptr;
-  cholmod_factor *l = nullptr;
-  cholmod_dense *x = nullptr, *y = nullptr, *e = nullptr;
+struct State {
+  cholmod_peer::System system;
   std::vector<std::int64_t> from;  // where the values of its triangle stand
   const double *values = nullptr;
-  ~System() {
-    for (cholmod_dense **each : {&x, &y, &e}) cholmod_free_dense(each, &common);
-    cholmod_free_factor(&l, &common);
-    cholmod_free_sparse(&a, &common);
-    cholmod_finish(&common);
-  }
 };
 
-// Rows of a lower triangle are columns of the upper one, which CHOLMOD reads.
-int prepare(const sxt_peer_csr *a, void **state, sxt_peer_message *message) {
-  auto system = std::make_unique<System>();
-  cholmod_start(&system->common);
-  system->common.print = 0;
-  system->values = a->values;
-  for (std::int32_t i = 0; i < a->rows; ++i)
-    for (std::int32_t k = a->row_ptr[i]; k < a->row_ptr[i + 1]; ++k)
-      if (a->col[k] <= i) system->from.push_back(k);
-  system->a = cholmod_allocate_sparse(a->rows, a->rows, system->from.size(), 1, 1, 1, CHOLMOD_REAL, &system->common);
-  if (!system->a) return peer::say(message, "CHOLMOD: out of memory");
-  auto *const begin = static_cast<int *>(system->a->p), *const row = static_cast<int *>(system->a->i);
+State *make_state(const sxt_peer_csr &a) {
+  auto state = std::make_unique<State>();
+#if CHOLMOD_MAIN_VERSION >= 4
+  state->system.common.nthreads_max = asked_threads;
+#endif
+  state->values = a.values;
+  for (std::int32_t i = 0; i < a.rows; ++i)
+    for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k)
+      if (a.col[k] <= i) state->from.push_back(k);
+  cholmod_peer::System &system = state->system;
+  system.allocate(static_cast<std::size_t>(a.rows), state->from.size());
   int place = 0;
-  for (std::int32_t i = 0; i < a->rows; ++i) {
-    begin[i] = place;
-    for (std::int32_t k = a->row_ptr[i]; k < a->row_ptr[i + 1]; ++k)
-      if (a->col[k] <= i) row[place++] = a->col[k];
+  for (std::int32_t i = 0; i < a.rows; ++i) {
+    system.begins()[i] = place;
+    for (std::int32_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k)
+      if (a.col[k] <= i) system.rows()[place++] = a.col[k];
   }
-  begin[a->rows] = place;
-  system->l = cholmod_analyze(system->a, &system->common);
-  if (!system->l) return peer::say(message, "CHOLMOD did not analyse the matrix");
-  *state = system.release();
-  return 0;
+  system.begins()[a.rows] = place;
+  system.analyse();
+  return state.release();
 }
 
 int factor(void *state) {
-  System &system = *static_cast<System *>(state);
-  auto *const values = static_cast<double *>(system.a->x);
-  for (std::size_t k = 0; k < system.from.size(); ++k) values[k] = system.values[system.from[k]];
-  return !cholmod_factorize(system.a, system.l, &system.common) || system.common.status != CHOLMOD_OK;
+  return peer::guarded([state] {
+    State &own = *static_cast<State *>(state);
+    for (std::size_t k = 0; k < own.from.size(); ++k) own.system.values()[k] = own.values[own.from[k]];
+    own.system.factor();
+    return true;
+  });
 }
 
 int solve(void *state, const double *b, double *x, std::int32_t n_rhs) {
-  System &system = *static_cast<System *>(state);
-  cholmod_dense right{};
-  right.nrow = right.d = system.l->n, right.ncol = static_cast<std::size_t>(n_rhs);
-  right.nzmax = right.nrow * right.ncol;
-  right.x = const_cast<double *>(b);
-  right.xtype = CHOLMOD_REAL, right.dtype = CHOLMOD_DOUBLE;
-  if (!cholmod_solve2(CHOLMOD_A, system.l, &right, nullptr, &system.x, nullptr, &system.y, &system.e, &system.common))
-    return 1;
-  std::copy_n(static_cast<const double *>(system.x->x), right.nzmax, x);
-  return 0;
+  return peer::guarded([&] {
+    State &own = *static_cast<State *>(state);
+    const auto columns = static_cast<std::size_t>(n_rhs);
+    std::copy_n(own.system.solve(b, columns), own.system.l->n * columns, x);
+    return true;
+  });
+}
+
+// Those that CHOLMOD starts itself: older ones a fixed number, unless OMP_THREAD_LIMIT is less.
+std::int32_t own_threads() {
+#if defined(CHOLMOD_OMP_NUM_THREADS)
+  const char *const limit = std::getenv("OMP_THREAD_LIMIT");
+  const std::int32_t most = limit ? std::atoi(limit) : CHOLMOD_OMP_NUM_THREADS;
+  return most > 0 ? std::min<std::int32_t>(most, CHOLMOD_OMP_NUM_THREADS) : CHOLMOD_OMP_NUM_THREADS;
+#else
+  return asked_threads;
+#endif
 }
 
 int open(const char *const *, std::int32_t threads, sxt_peer_message *) {
+  asked_threads = threads;
   set_threads = reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
   get_threads = reinterpret_cast<GetThreads>(dlsym(RTLD_DEFAULT, "openblas_get_num_threads"));
   if (set_threads) set_threads(threads);
@@ -97,10 +97,12 @@ const sxt_peer *sxt_peer_entry() {
   table.name = "cholmod";
   table.open = open;
   table.version = [] { return description.c_str(); };
-  table.threads = [] { return get_threads ? get_threads() : 1; };
-  table.cholesky_prepare = prepare;
+  table.threads = [] { return std::max<std::int32_t>(get_threads ? get_threads() : 1, own_threads()); };
+  table.cholesky_prepare = [](const sxt_peer_csr *a, void **state, sxt_peer_message *message) {
+    return peer::guarded("CHOLMOD", state, message, [a] { return make_state(*a); });
+  };
   table.cholesky_factor = factor;
   table.cholesky_solve = solve;
-  table.cholesky_release = [](void *state) { delete static_cast<System *>(state); };
+  table.cholesky_release = [](void *state) { delete static_cast<State *>(state); };
   return &table;
 }

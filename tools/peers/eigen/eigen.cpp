@@ -4,7 +4,7 @@
 #include <Eigen/IterativeLinearSolvers>
 #include <Eigen/Sparse>
 #include <Eigen/SparseCholesky>
-#include <exception>
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -25,28 +25,21 @@ struct Cg {
 };
 
 struct Direct {
+  using Columns = Eigen::SparseMatrix<double, Eigen::ColMajor, int>;
   // Both triangles by rows are both triangles by columns.
-  explicit Direct(const sxt_peer_csr &csr) : a(csr.rows, csr.cols, csr.nnz, csr.row_ptr, csr.col, csr.values) {
+  explicit Direct(const sxt_peer_csr &csr)
+      : a(Eigen::Map<const Columns>(csr.rows, csr.cols, csr.nnz, csr.row_ptr, csr.col, csr.values)),
+        values(csr.values) {
     solver.analyzePattern(a);
   }
-  Eigen::Map<const Eigen::SparseMatrix<double, Eigen::ColMajor, int>> a;
-  Eigen::SimplicialLLT<Eigen::SparseMatrix<double, Eigen::ColMajor, int>> solver;
+  Columns a;
+  const double *values;
+  Eigen::SimplicialLLT<Columns> solver;
 };
 
 // A copy, as in programs that use Eigen; its solvers take no borrowed arrays.
 Matrix copy(const sxt_peer_csr &a) {
   return Eigen::Map<const Matrix>(a.rows, a.cols, a.nnz, a.row_ptr, a.col, a.values);
-}
-
-// Nothing may throw into the command.
-template <typename Make>
-int guarded(void **state, sxt_peer_message *message, Make make) {
-  try {
-    *state = make();
-    return 0;
-  } catch (const std::exception &error) {
-    return peer::say(message, std::string("Eigen: ") + error.what());
-  }
 }
 
 int spmv_run(void *state, const double *x, double *y) {
@@ -66,16 +59,21 @@ int cg_run(void *state, const double *b, double *x, double rtol, std::int64_t ma
 }
 
 int cholesky_factor(void *state) {
-  Direct &direct = *static_cast<Direct *>(state);
-  direct.solver.factorize(direct.a);
-  return direct.solver.info() != Eigen::Success;
+  return peer::guarded([state] {
+    Direct &direct = *static_cast<Direct *>(state);
+    std::copy_n(direct.values, direct.a.nonZeros(), direct.a.valuePtr());
+    direct.solver.factorize(direct.a);
+    return direct.solver.info() == Eigen::Success;
+  });
 }
 
 int cholesky_solve(void *state, const double *b, double *x, std::int32_t n_rhs) {
-  const Direct &direct = *static_cast<Direct *>(state);
-  const Eigen::Index n = direct.a.rows();
-  Eigen::Map<Eigen::MatrixXd>(x, n, n_rhs) = direct.solver.solve(Eigen::Map<const Eigen::MatrixXd>(b, n, n_rhs));
-  return 0;
+  return peer::guarded([&] {
+    const Direct &direct = *static_cast<Direct *>(state);
+    const Eigen::Index n = direct.a.rows();
+    Eigen::Map<Eigen::MatrixXd>(x, n, n_rhs) = direct.solver.solve(Eigen::Map<const Eigen::MatrixXd>(b, n, n_rhs));
+    return true;
+  });
 }
 
 }  // namespace
@@ -96,17 +94,17 @@ const sxt_peer *sxt_peer_entry() {
   };
   table.threads = [] { return static_cast<std::int32_t>(Eigen::nbThreads()); };
   table.spmv_prepare = [](const sxt_peer_csr *a, const sxt_peer_effort *, void **state, sxt_peer_message *message) {
-    return guarded(state, message, [a] { return new Matrix(copy(*a)); });
+    return peer::guarded("Eigen", state, message, [a] { return new Matrix(copy(*a)); });
   };
   table.spmv_run = spmv_run;
   table.spmv_release = [](void *state) { delete static_cast<Matrix *>(state); };
   table.cg_prepare = [](const sxt_peer_csr *a, void **state, sxt_peer_message *message) {
-    return guarded(state, message, [a] { return new Cg(copy(*a)); });
+    return peer::guarded("Eigen", state, message, [a] { return new Cg(copy(*a)); });
   };
   table.cg_run = cg_run;
   table.cg_release = [](void *state) { delete static_cast<Cg *>(state); };
   table.cholesky_prepare = [](const sxt_peer_csr *a, void **state, sxt_peer_message *message) {
-    return guarded(state, message, [a] { return new Direct(*a); });
+    return peer::guarded("Eigen", state, message, [a] { return new Direct(*a); });
   };
   table.cholesky_factor = cholesky_factor;
   table.cholesky_solve = cholesky_solve;
