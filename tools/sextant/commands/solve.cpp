@@ -112,8 +112,8 @@ int solve(const SolveOptions &options) {
   }();
   const HostVector b = right_hand_side();
   Comparison methods;
-  if (options.method == "auto") methods = compare_methods(context.get(), matrix, pcg.get(), options);
   try {
+    if (options.method == "auto") methods = compare_methods(context.get(), matrix, pcg.get(), options);
     if (methods.analysis) return solve_by_cholesky(context.get(), matrix, methods.analysis, b, options, methods.about);
   } catch (const ToolError &error) {
     if (!leaves_pcg(error.status())) throw;
@@ -147,7 +147,7 @@ int solve_or_report(const SolveOptions &options) {
 
 void add_choice_options(CLI::App &app, SolveOptions &options) {
   const std::string group = "Choices (the model makes those you leave out)";
-  app.add_option("--method", options.method, "pcg, cholesky (a direct solve), or auto: by predicted time and memory")
+  app.add_option("--method", options.method, "pcg, cholesky (a direct solve), or auto: by predicted time")
       ->group(group)
       ->capture_default_str()
       ->check(one_of({"auto", "pcg", "cholesky"}));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -28,7 +29,7 @@ Json told(const char *chosen, std::string why, double pcg_s) {
   Json out;
   out["chosen"] = chosen;
   out["why"] = std::move(why);
-  out["pcg_seconds"] = pcg_s;
+  out["pcg_seconds"] = std::isfinite(pcg_s) ? Json(pcg_s) : Json();
   out["cholesky_seconds"] = nullptr;
   out["cholesky_bytes"] = nullptr;
   return out;
@@ -85,10 +86,11 @@ Comparison compare_methods(sxt_context *context, const LoadedMatrix &matrix, con
 
 bool leaves_pcg(sxt_status status) {
   return status == SXT_E_MEMORY || status == SXT_E_NOT_POSITIVE_DEFINITE || status == SXT_E_NOT_FINITE ||
-         status == SXT_E_NO_KERNEL;
+         status == SXT_E_NO_KERNEL || status == SXT_E_NOT_SUPPORTED;
 }
 
 Json after_failure(Json about, const ToolError &error) {
+  if (!about.is_object()) about = told("pcg", "", std::numeric_limits<double>::quiet_NaN());  // before predictions
   about["chosen"] = "pcg";
   about["why"] = fmt::format("conjugate gradients, as the direct solve failed: {}", error.what());
   return about;

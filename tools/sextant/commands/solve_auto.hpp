@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sextant solve --method auto: conjugate gradients or a direct solve, by predicted time and memory.
+// sextant solve --method auto: conjugate gradients or a direct solve, by predicted time.
 #pragma once
 
 #include "commands/solve_report.hpp"

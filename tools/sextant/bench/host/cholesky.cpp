@@ -99,7 +99,8 @@ Contender ours(System &system, Phase phase, const std::string &name, const char 
     const sxt_analysis_info info = about(*handle);
     const bool factors = phase == Phase::factor;
     contender.predicted_seconds = factors ? info.predicted_factor_seconds : info.predicted_solve_seconds;
-    contender.bytes = static_cast<double>(info.factor_bytes);
+    contender.bytes =
+        (factors ? 1.0 : 2.0) * static_cast<double>(info.factor_bytes);  // a solve reads it there and back
     if (factors)
       contender.run = [handle] { factor(*handle); };
     else
@@ -179,9 +180,11 @@ void bench_matrix(BenchSession &session, BenchMatrix &matrix, Phase phase) {
                         fmt::format("{:.1e} flops take the sequential scheduler too long", flops));
   else
     add("textbook", [&] {
-      return ours(system, phase, "textbook", analysis ? "amd" : nullptr, analysis ? nullptr : "cholesky.reference.cpu");
+      Contender textbook =
+          ours(system, phase, "textbook", analysis ? "amd" : nullptr, analysis ? nullptr : "cholesky.reference.cpu");
+      textbook.peer = true;
+      return textbook;
     });
-  for (Contender &each : contenders) each.peer = each.name == "textbook";
   for (const std::string &kernel : kernels_of(SXT_KIND_CHOLESKY))
     if (!analysis && kernel != "cholesky.reference.cpu")
       add(kernel, [&] { return ours(system, phase, kernel, nullptr, kernel.c_str()); });
