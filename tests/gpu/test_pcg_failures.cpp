@@ -173,8 +173,8 @@ TEST_F(PcgFailures, NanInA) {
       if (i != a.col[k] && (a.col[k] == row || a.col[k] == row + 1)) a.values[k] = std::nan("");
   const Matrix matrix = symmetric(a);
   sxt_pcg *none = nullptr;
-  EXPECT_EQ(sxt_pcg_create(matrix.get(), nullptr, &none), SXT_E_NOT_SYMMETRIC);
-  EXPECT_NE(std::string(sxt_last_error(context_.get())).find("entry (2600, 2601) is nan"), std::string::npos);
+  EXPECT_EQ(sxt_pcg_create(matrix.get(), nullptr, &none), SXT_E_NOT_FINITE);
+  EXPECT_THAT(sxt_last_error(context_.get()), testing::HasSubstr("entry (2600, 2601) of the matrix is nan"));
 }
 
 // r'r of f32 numbers fits, q'q of Chen and Carson's prediction does not: the direction is restarted, and x is kept.
