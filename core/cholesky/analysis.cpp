@@ -68,37 +68,43 @@ sxt_cholesky_query Analysis::query_of(std::int32_t phase, std::int64_t n_rhs, co
   return out;
 }
 
-// Seconds of all that is expected, by each scheduler: one factorisation and its share of the solves, times how many.
+// Whether `solver` works on a factor that `maker` made.
+bool serves(const registry::Kernel &solver, const registry::Kernel &maker) {
+  return &solver == &maker || (solver.has(SXT_KERNEL_COMMON_FACTOR) && maker.has(SXT_KERNEL_COMMON_FACTOR));
+}
+
+// Seconds of all that is expected, by the scheduler that factors: all factorisations, and all solves by the best
+// scheduler that takes its factors.
 std::map<const registry::Kernel *, double> Analysis::totals(const sxt_cholesky_query &shape) const {
   Selector selector(context(), nullptr, forced_scheduler(settings_.scheduler));
-  std::map<const registry::Kernel *, double> factor, total;
+  std::map<const registry::Kernel *, double> factor, solve;
   const auto least = [&](std::int32_t phase, std::map<const registry::Kernel *, double> &out) {
     const sxt_cholesky_query asked = query_of(phase, settings_.expected_rhs, shape);
     for (const ChoicePtr &choice : selector.every({.query = Query(&asked.m.q), .role = role_of(phase)}))
       out.try_emplace(choice->kernel, choice->total_s);  // the least comes first
   };
   least(SXT_CHOLESKY_FACTOR, factor);
-  least(SXT_CHOLESKY_SOLVE, total);
-  for (auto &[kernel, seconds] : total) {
-    const auto found = factor.find(kernel);
-    seconds = found == factor.end() ? std::numeric_limits<double>::infinity() : seconds + found->second;
+  least(SXT_CHOLESKY_SOLVE, solve);
+  for (auto &[maker, seconds] : factor) {
+    double best = std::numeric_limits<double>::infinity();
+    for (const auto &[solver, its] : solve)
+      if (serves(*solver, *maker)) best = std::min(best, its);
+    seconds += best;
   }
-  return total;
+  return factor;
 }
 
 double Analysis::least_seconds(const sxt_cholesky_query &shape) const {
   double least = std::numeric_limits<double>::infinity(), reference = least;
-  for (const auto &[kernel, seconds] : totals(shape))
-    if (!settings_.scheduler.empty() && settings_.scheduler != kernel->name())
-      continue;
-    else
-      (kernel->has(SXT_KERNEL_REFERENCE) ? reference : least) =
-          std::min(kernel->has(SXT_KERNEL_REFERENCE) ? reference : least, seconds);
-  const double best = least < std::numeric_limits<double>::infinity() ? least : reference;
-  return best / settings_.expected_factors;
+  for (const auto &[kernel, seconds] : totals(shape)) {
+    if (!settings_.scheduler.empty() && settings_.scheduler != kernel->name()) continue;
+    double &best = kernel->has(SXT_KERNEL_REFERENCE) ? reference : least;
+    best = std::min(best, seconds);
+  }
+  return (least < std::numeric_limits<double>::infinity() ? least : reference) / settings_.expected_factors;
 }
 
-// The scheduler that factors also solves: what the others would take together is why they are left out.
+// Schedulers with which factorisations and solves would take longer together, and what they would take.
 LeftOut Analysis::others() const {
   LeftOut out;
   const char *by = "";
@@ -110,10 +116,14 @@ LeftOut Analysis::others() const {
     return a_reference != b_reference ? b_reference : a.second < b.second;
   };
   const auto best = std::min_element(all.begin(), all.end(), better);
-  for (const auto &[kernel, seconds] : all)
-    if (kernel != best->first)
+  for (const auto &[kernel, seconds] : all) {
+    if (kernel == best->first) continue;
+    if (kernel->has(SXT_KERNEL_REFERENCE))
+      out.emplace(kernel, text("reference kernel: taken only when nothing else applies"));
+    else
       out.emplace(kernel, text("factorisations and solves are predicted to take ", seconds_text(seconds), " together, ",
                                best->first->name(), " ", seconds_text(best->second)));
+  }
   return out;
 }
 
@@ -125,7 +135,7 @@ ChoicePtr Analysis::choose(std::int32_t phase, std::int64_t n_rhs, const LeftOut
   else if (factor_choice_)
     for (const registry::Kernel *kernel :
          registry::Registry::instance().kernels(SXT_KIND_CHOLESKY, context().device_name()))
-      if (kernel != factor_choice_->kernel)
+      if (!serves(*kernel, *factor_choice_->kernel))
         options.left_out.try_emplace(kernel, text("factored by ", factor_choice_->kernel->name()));
   Selector selector(context(), nullptr, std::move(options));
   const sxt_cholesky_query asked = query(phase, n_rhs);

@@ -48,18 +48,26 @@ class Chooser {
   // What factorisations are predicted to take in the best order so far.
   double all_factors() const { return std::max(1.0, question_.expected_factors) * best_s_; }
 
+  // The part of the work that another order could save: none has fewer entries than A's lower triangle, and flops grow
+  // at most with the square of the entries of columns.
+  double savings() const {
+    const double least = static_cast<double>(graph_.n) + static_cast<double>(graph_.row_ptr[graph_.n]) / 2;
+    const double kept = least / static_cast<double>(std::max<std::int64_t>(1, out_.partition.nnz_l));
+    return std::min(most_saved, 1 - kept * kept);
+  }
+
   // Whether a method costs less than what it could save.
   bool is_worth(const char *method) const {
     const double cost_s = question_.order_seconds(method);
-    return cost_s >= 0 && cost_s < most_saved * all_factors();
+    return cost_s >= 0 && cost_s < savings() * all_factors();
   }
 
   std::string why_no_dissection() const {
     const double cost_s = question_.order_seconds("dissection");
     if (cost_s < 0) return "no kernel offers it";
     if (out_.method.empty() || is_worth("dissection")) return "";
-    return text("it would take about ", cost_s, " s, and all factorisations take ", all_factors(),
-                " s in the order of ", out_.method);
+    return text("it would take about ", cost_s, " s, and save at most ", savings() * all_factors(),
+                " s of all factorisations in the order of ", out_.method);
   }
 
   bool attempt(const std::string &method) {

@@ -38,7 +38,8 @@ class DensePart {
   sxt_bound bound_{};
 };
 
-// "" where dense.openblas.cpu works, else that its library is missing: the only reason for which a test may leave it out.
+// "" where dense.openblas.cpu works, else that its library is missing: the only reason for which a test may leave it
+// out.
 inline std::string why_no_openblas() {
   const sxt_status status = DensePart("dense.openblas.cpu").status();
   if (status == SXT_OK) return "";
@@ -69,9 +70,9 @@ class Scheduler {
   sxt_status run(const sxt_cholesky_args &args, const volatile std::int32_t *cancel = nullptr) {
     sxt_exec exec = make_exec(threads_);
     exec.cancel = cancel;
-    const Scratch scratch(kernel_.slots ? 0 : 16 * static_cast<std::uint64_t>(query_.m.rows));  // of the reference
-    exec.scratch = scratch.data(), exec.scratch_bytes = 16 * static_cast<std::uint64_t>(query_.m.rows);
-    if (kernel_.slots) exec.scratch = nullptr, exec.scratch_bytes = 0;
+    const bool lends = !kernel_.open;  // to the reference
+    const Scratch scratch(lends ? 16 * static_cast<std::uint64_t>(query_.m.rows) : 0);
+    if (lends) exec.scratch = scratch.data(), exec.scratch_bytes = 16 * static_cast<std::uint64_t>(query_.m.rows);
     const int before = Host::allocations;
     const sxt_status status = kernel_.run(state_, session_, &args.h, &exec);
     EXPECT_EQ(Host::allocations, before) << kernel_.name << " allocates while running";

@@ -64,9 +64,8 @@ TEST(CholeskyChooseTest, TheBetterOfTwoIsTaken) {
 }
 
 TEST(CholeskyChooseTest, AGridIsComparedWithMinimumDegreeWhereThatMayPay) {
-  Question full;  // cut well by planes
+  Question full;  // as good as minimum degree
   full.is_grid = true;
-  full.backward = {"grid"};
   full.question.factor_seconds = [](const sxt_cholesky_query &q) { return 10 * q.flops; };
   EXPECT_EQ(full.choose().method, "grid");
   EXPECT_THAT(full.asked, testing::ElementsAre("grid", "amd"));
@@ -96,6 +95,18 @@ TEST(CholeskyChooseTest, DissectionIsNotTriedWhereItCannotPay) {
   q.question.expected_factors = 1e9;
   q.choose();
   EXPECT_THAT(q.asked, testing::Contains("dissection"));
+}
+
+// An order without fill cannot be improved on, however many factorisations there are.
+TEST(CholeskyChooseTest, NothingIsTriedAgainstAnOrderWithoutFill) {
+  Question q;
+  q.backward = {"amd"};
+  q.question.expected_factors = 1e9;
+  const ChosenOrder chosen = q.choose();
+  EXPECT_EQ(chosen.method, "amd");
+  EXPECT_EQ(chosen.elimination.nnz_l, 2 * n - 1);
+  EXPECT_THAT(q.asked, testing::ElementsAre("grid", "amd"));
+  EXPECT_THAT(chosen.tried.back().why_not, testing::HasSubstr("save at most 0 s"));
 }
 
 TEST(CholeskyChooseTest, TheBestOptionsAreTaken) {

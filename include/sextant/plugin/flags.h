@@ -22,7 +22,9 @@ enum {
   SXT_KERNEL_FACTORS = 1u << 10,      /* its ops are sxt_preconditioner_factors_ops (kinds/preconditioner_factors.h) */
   SXT_KERNEL_PERMUTED = 1u << 11,     /* its ops are sxt_storage_permuted_ops (kinds/storage_permuted.h) */
   SXT_KERNEL_SIDE_BY_SIDE = 1u << 12, /* several vectors at once (kinds/preconditioner_columns.h) */
-  SXT_KERNEL_POLYNOMIAL = 1u << 13    /* M is a polynomial in A (kinds/preconditioner.h) */
+  SXT_KERNEL_POLYNOMIAL = 1u << 13,   /* M is a polynomial in A (kinds/preconditioner.h) */
+  SXT_KERNEL_COMMON_FACTOR = 1u << 14 /* a scheduler that keeps nothing of a factor beside args->factor, and solves with
+                                       * one that another such kernel of its device made (kinds/cholesky.h) */
 };
 
 /* sxt_query.flags: what is asked for. Bits 0 to 3 are in types.h, since programs may set them, too. */

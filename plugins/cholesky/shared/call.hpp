@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "sextant/sdk/dense_pivots.hpp"
 #include "sextant/plugin/kinds/cholesky.h"
+#include "sextant/sdk/dense_pivots.hpp"
 #include "sextant/sdk/kernel.hpp"
 
 namespace sextant_cholesky {
@@ -36,6 +36,17 @@ inline sxt_status check(const sxt_cholesky_args &args, const sxt_symbolic &s, co
   if (!args.inverse && s.values > 0) return error(exec, SXT_E_ARGUMENT, "there is no memory for the inverse");
   if (s.n_factored < s.n)
     return error(exec, SXT_E_NOT_SUPPORTED, "with a Schur complement the inverse has no entries that the factor gives");
+  return SXT_OK;
+}
+
+// A factor of one type is made of values of that type, or of its single precision.
+inline sxt_status check_types(const sxt_cholesky_args &args, sxt_value_type prepared, const sxt_exec *exec) {
+  if (args.value_type != prepared) return error(exec, SXT_E_TYPE, "it was prepared for %s", value_name(prepared));
+  const bool half = (args.value_type == SXT_F64 && args.value_type_a == SXT_F32) ||
+                    (args.value_type == SXT_C128 && args.value_type_a == SXT_C64);
+  if (args.phase == SXT_CHOLESKY_FACTOR && args.value_type_a != args.value_type && !half)
+    return error(exec, SXT_E_TYPE, "a factor of %s cannot be made of %s", value_name(args.value_type),
+                 value_name(args.value_type_a));
   return SXT_OK;
 }
 

@@ -3,7 +3,8 @@
  * The order and the symbolic structure are core's and reach a scheduler as plain host arrays (problem->data is a
  * sxt_symbolic that outlives the state), so a scheduler only schedules; dense work goes through slots of kind
  * sxt.dense/1. The factor itself is memory of core: args->factor. prepare builds what every factor of one analysis
- * shares (maps, task lists); open allocates what one caller works in; run allocates nothing. */
+ * shares (maps, task lists); open allocates what one caller works in; run allocates nothing. A scheduler that says
+ * SXT_KERNEL_COMMON_FACTOR may be asked to solve with a factor that another such scheduler of its device made. */
 #ifndef SEXTANT_KINDS_CHOLESKY_H
 #define SEXTANT_KINDS_CHOLESKY_H
 #include "sextant/plugin/kinds/dense.h"

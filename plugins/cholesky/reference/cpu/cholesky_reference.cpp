@@ -21,12 +21,7 @@ template <class T>
 void factor_set(const Entries &e, const sxt_cholesky_args &args, std::int64_t set) {
   const sxt_symbolic &s = e.symbolic();
   T *const l = set_of<T>(args.factor, args.stride_factor, set);
-  Failure failure;
-  with_matrix_types(args.value_type, args.value_type_a, [&](auto value, auto matrix) {
-    if constexpr (std::is_same_v<T, typename decltype(value)::type>)
-      failure = scatter(s, set_of<typename decltype(matrix)::type>(args.values, args.stride_values, set), l);
-    return SXT_OK;
-  });
+  Failure failure = scatter_set(s, args, set, l);
   std::int64_t changed = 0;
   if (failure.column < 0)
     failure = factor(e, l, pivot_rule(args), [&](std::int64_t j) {

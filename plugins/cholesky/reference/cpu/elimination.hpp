@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
-#include "sextant/sdk/dense_pivots.hpp"
+#include "plugins/cholesky/shared/scatter.hpp"
 #include "sextant/plugin/kinds/cholesky.h"
+#include "sextant/sdk/dense_pivots.hpp"
 #include "sextant/sdk/kernel.hpp"
 
 namespace sextant_cholesky {
@@ -47,28 +47,6 @@ class Entries {
   const sxt_symbolic &s_;
   std::vector<std::int64_t> super_of_;
 };
-
-struct Failure {
-  std::int64_t column = -1;
-  double pivot = 0;
-};
-
-// The values of A where they go, or the first column that holds one that is not finite. values may be of half the
-// precision.
-template <class T, class A>
-Failure scatter(const sxt_symbolic &s, const A *values, T *l) {
-  std::int64_t first_bad = -1;
-  std::fill(l, l + s.values, T(0));
-  for (std::int64_t k = 0; k < s.n_entries; ++k) {
-    const T value = static_cast<T>(values[s.entry_from[k]]);
-    l[s.entry_to[k]] = k < s.n_straight ? value : conjugate(value);
-    if (std::isfinite(std::real(value)) && std::isfinite(std::imag(value))) continue;
-    const std::int64_t p = std::upper_bound(s.value_ptr, s.value_ptr + s.n_super + 1, s.entry_to[k]) - s.value_ptr - 1;
-    const std::int64_t j = s.super_ptr[p] + (s.entry_to[k] - s.value_ptr[p]) / (s.row_ptr[p + 1] - s.row_ptr[p]);
-    if (first_bad < 0 || j < first_bad) first_bad = j;
-  }
-  return {first_bad, std::numeric_limits<double>::quiet_NaN()};
-}
 
 // Column by column, each taken off all that follow. changed(j) is called for pivots that the rule changed.
 template <class T, class F>

@@ -131,14 +131,9 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
   const auto &args = as<sxt_cholesky_args>(head);
   const State &state = *static_cast<const State *>(opaque);
   if (const sxt_status wrong = sextant_cholesky::check(args, state.plan->s, exec)) return wrong;
-  if (args.value_type != state.type) return error(exec, SXT_E_TYPE, "it was prepared for %s", value_name(state.type));
+  if (const sxt_status wrong = sextant_cholesky::check_types(args, state.type, exec)) return wrong;
   if (args.phase == SXT_CHOLESKY_PIVOTS) return run_pivots(state, args, exec);
   const bool factors = args.phase == SXT_CHOLESKY_FACTOR;
-  const bool half = (args.value_type == SXT_F64 && args.value_type_a == SXT_F32) ||
-                    (args.value_type == SXT_C128 && args.value_type_a == SXT_C64);
-  if (factors && args.value_type_a != args.value_type && !half)
-    return error(exec, SXT_E_TYPE, "a factor of %s cannot be made of %s", value_name(args.value_type),
-                 value_name(args.value_type_a));
   const std::int32_t needed = factors ? SXT_CHOLESKY_FACTOR : SXT_CHOLESKY_SOLVE;
   if (args.phase == SXT_CHOLESKY_INVERSE)
     return error(exec, SXT_E_NOT_SUPPORTED, "this scheduler computes no entries of the inverse");

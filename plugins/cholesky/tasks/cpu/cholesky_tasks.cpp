@@ -116,13 +116,8 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
   const auto &args = as<sxt_cholesky_args>(head);
   const State &state = *static_cast<const State *>(opaque);
   if (const sxt_status wrong = sextant_cholesky::check(args, state.plan.s, exec)) return wrong;
-  if (args.value_type != state.type) return error(exec, SXT_E_TYPE, "it was prepared for %s", value_name(state.type));
+  if (const sxt_status wrong = sextant_cholesky::check_types(args, state.type, exec)) return wrong;
   const bool factors = args.phase == SXT_CHOLESKY_FACTOR;
-  const bool half = (args.value_type == SXT_F64 && args.value_type_a == SXT_F32) ||
-                    (args.value_type == SXT_C128 && args.value_type_a == SXT_C64);
-  if (factors && args.value_type_a != args.value_type && !half)
-    return error(exec, SXT_E_TYPE, "a factor of %s cannot be made of %s", value_name(args.value_type),
-                 value_name(args.value_type_a));
   if (args.phase == SXT_CHOLESKY_PIVOTS)
     return with_value_type(args.value_type, [&](auto tag) {
       return tell_all_pivots<typename decltype(tag)::type>(state.plan.s, args), SXT_OK;
@@ -143,7 +138,7 @@ const sxt_kernel kernel = [] {
   static const sxt_cholesky_ops ops = {sizeof ops, bytes};
   sxt_kernel k = new_kernel(SXT_KIND_CHOLESKY, "cholesky.tasks.cpu", "cpu",
                             "multifrontal, tasks over the assembly tree, large fronts in tiles", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_COMMON_FACTOR;
   k.term_names = cpu_step_terms;
   k.slots = slots;
   k.n_slots = 2;

@@ -23,7 +23,8 @@ double imbalance(const sxt_cholesky_query &q, int threads) {
 void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &q, const sxt_machine &, int threads) {
   const double number = static_cast<double>(value_bytes(q.m.q.value_type)), sets = static_cast<double>(q.n_sets);
   const double complex = multiply_add_flops(q.m.q.value_type) / 2, values = static_cast<double>(q.values);
-  const double supers = static_cast<double>(q.n_super), rows = static_cast<double>(q.index_size);
+  const double few = q.classes[0].count, more = static_cast<double>(q.n_super) - few;  // supernodes by their columns
+  const double rows = static_cast<double>(q.index_size);
   const double rhs = static_cast<double>(q.n_rhs);
   CpuCost cost;
   double steps = 0;
@@ -31,14 +32,14 @@ void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &q, const sxt
     const double groups = std::ceil(rhs / 32);
     cost.stream_bytes = sets * (2 * values * number * groups + 8 * rows * rhs + 4 * rows * groups);
     cost.flops = sets * complex * 4 * values * rhs * 1.8;
-    steps = sets * (450 * supers * groups + 4 * rows * rhs);
+    steps = sets * ((80 * few + 450 * more) * groups + 4 * rows * rhs);
     cost.working_set = values * number;
   } else {
     double flops = 0;
     for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) flops += slower[c] * q.classes[c].flops;
     const double scale = q.phase == SXT_CHOLESKY_INVERSE ? 2 : 1;
     cost.flops = sets * complex * flops * scale;
-    steps = sets * (600 * supers + 1.0 * (q.update_values + values) * number / 8) * scale;
+    steps = sets * (60 * few + 600 * more + 1.0 * (q.update_values + values) * number / 8) * scale;
     cost.stream_bytes = sets * (values + q.update_values) * number * scale;
     cost.working_set = (values + q.stack_values) * number;
   }
@@ -47,7 +48,7 @@ void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &q, const sxt
   candidate.terms[5] = steps * cost.imbalance;
   candidate.n_terms = 6;
   candidate.model_class = static_cast<std::uint32_t>(4 * q.phase + 2 * (q.factors - 1) + (threads > 1));
-  candidate.setup_s = 3e-7 * supers + 6e-9 * rows + 3e-9 * static_cast<double>(q.m.nnz);
+  candidate.setup_s = 3e-7 * (few + more) + 6e-9 * rows + 3e-9 * static_cast<double>(q.m.nnz);
 }
 
 }  // namespace sextant_cholesky_tasks

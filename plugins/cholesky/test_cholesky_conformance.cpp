@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cholesky.tasks.cpu on the kind's cases, with each pair of dense kernels and several thread counts.
+// The CPU schedulers on the kind's cases, cholesky.tasks.cpu with each pair of dense kernels and several thread counts.
 #include <cstdint>
 
 #include "plugins/cholesky/test_support.hpp"
@@ -23,10 +23,9 @@ struct Made {
   const sxt_kind &kind_;
 };
 
-void check_cases(const std::string &small, const std::string &large, int threads) {
+void check_cases(const sxt_kernel &kernel, const std::string &small, const std::string &large, int threads) {
   const sxt_plugin *references = load_own("cholesky-reference");
   const sxt_kernel &reference = find_kernel(references, "cholesky.reference.cpu");
-  const sxt_kernel &tasks = find_kernel(load_own("cholesky-tasks"), "cholesky.tasks.cpu");
   const sxt_kind &kind = *references->kinds[0];
   for (std::uint64_t i = 0; i < kind.n_cases; ++i) {
     Made want(kind, i), got(kind, i);
@@ -35,7 +34,7 @@ void check_cases(const std::string &small, const std::string &large, int threads
     ASSERT_EQ(expected.run(want.args()), SXT_OK) << Host::sentence;
     sxt_cholesky_query query = got.query();
     if (got.args().phase == SXT_CHOLESKY_PIVOTS) query.phase = i % 2 ? SXT_CHOLESKY_FACTOR : SXT_CHOLESKY_SOLVE;
-    Scheduler scheduler(tasks, got.symbolic(), query, threads, small, large);
+    Scheduler scheduler(kernel, got.symbolic(), query, threads, small, large);
     ASSERT_EQ(scheduler.status(), SXT_OK) << Host::sentence;
     ASSERT_EQ(scheduler.run(got.args()), SXT_OK) << Host::sentence;
     char text[512] = "";
@@ -46,11 +45,19 @@ void check_cases(const std::string &small, const std::string &large, int threads
   }
 }
 
-TEST(CholeskyTasks, AgreesWithTheReferenceAlone) { check_cases("dense.reference.cpu", "dense.reference.cpu", 1); }
-TEST(CholeskyTasks, AgreesWithTheReferenceOnATeam) { check_cases("dense.loops.cpu", "dense.loops.cpu", 3); }
+const sxt_kernel &tasks() { return find_kernel(load_own("cholesky-tasks"), "cholesky.tasks.cpu"); }
+
+TEST(CholeskyTasks, AgreesWithTheReferenceAlone) {
+  check_cases(tasks(), "dense.reference.cpu", "dense.reference.cpu", 1);
+}
+TEST(CholeskyTasks, AgreesWithTheReferenceOnATeam) { check_cases(tasks(), "dense.loops.cpu", "dense.loops.cpu", 3); }
+TEST(CholeskyColumns, AgreesWithTheReference) {
+  check_cases(find_kernel(load_own("cholesky-columns"), "cholesky.columns.cpu"), "dense.loops.cpu", "dense.loops.cpu",
+              1);
+}
 TEST(CholeskyTasks, AgreesWithTheReferenceThroughBlas) {
   if (const std::string why = why_no_openblas(); !why.empty()) GTEST_SKIP() << why;
-  check_cases("dense.openblas.cpu", "dense.openblas.cpu", 2);
+  check_cases(tasks(), "dense.openblas.cpu", "dense.openblas.cpu", 2);
 }
 
 }  // namespace

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// cholesky.columns.cpu: left-looking on one thread, for matrices with hardly any fill.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "columns.hpp"
+#include "sextant/sdk/cancel.hpp"
+#include "sextant/sdk/cpu/threads.hpp"
+
+using namespace sextant_cholesky_columns;
+using sextant_cholesky::set_of;
+
+namespace {
+
+constexpr int most_columns = 8;  // right-hand sides at once
+
+std::int32_t phase_of(const sxt_cholesky_query &q) {
+  return q.phase == SXT_CHOLESKY_FACTOR || q.phase == SXT_CHOLESKY_INVERSE ? q.phase : SXT_CHOLESKY_SOLVE;
+}
+
+struct State {
+  State(const sxt_symbolic &structure, const sxt_cholesky_query &q)
+      : s(structure),
+        owner(static_cast<std::size_t>(structure.n)),
+        type(q.m.q.value_type),
+        phase(phase_of(q)),
+        columns(q.n_rhs > 1 ? most_columns : 1) {
+    find_owners(s, owner.data());
+  }
+  const sxt_symbolic &s;
+  std::vector<Index> owner;  // of each column
+  sxt_value_type type;
+  std::int32_t phase;
+  int columns;  // right-hand sides that the session's memory holds
+};
+
+std::uint64_t session_bytes(const sxt_cholesky_query &q, std::int64_t n, std::int64_t n_super, std::int64_t max_rows) {
+  const std::uint64_t number = value_bytes(q.m.q.value_type);
+  if (phase_of(q) == SXT_CHOLESKY_FACTOR) return sizeof(Index) * static_cast<std::uint64_t>(n + 3 * n_super);
+  if (phase_of(q) == SXT_CHOLESKY_INVERSE) return number * static_cast<std::uint64_t>(max_rows);
+  return number * static_cast<std::uint64_t>(n) * (q.n_rhs > 1 ? most_columns : 1);
+}
+
+struct Session {
+  Session(const State &known, const sxt_exec *exec, std::uint64_t bytes)
+      : state(known), memory(exec, SXT_SPACE_HOST, bytes) {}
+  Lists lists() const {
+    Index *const begin = memory.as<Index>();
+    const sxt_symbolic &s = state.s;
+    return {begin, begin + s.n, begin + s.n + s.n_super, begin + s.n + 2 * s.n_super};
+  }
+  const State &state;
+  Memory memory;
+};
+
+template <class T>
+sxt_status factor_set(const Session &session, const sxt_cholesky_args &args, std::int64_t set, const sxt_exec &exec) {
+  const sxt_symbolic &s = session.state.s;
+  T *const l = set_of<T>(args.factor, args.stride_factor, set);
+  Failure failure = sextant_cholesky::scatter_set(s, args, set, l);
+  std::int64_t changed = 0;
+  if (failure.column < 0) {
+    const Lists lists = session.lists();
+    const PivotRule rule = sextant_cholesky::pivot_rule(args);
+    const bool ended = Factor<T>(s, session.state.owner.data(), lists, rule, l)
+                           .run(
+                               [&](std::int64_t j) {
+                                 if (args.pivots && changed < args.pivots_capacity)
+                                   args.pivots[set * args.pivots_capacity + changed] = j;
+                                 ++changed;
+                               },
+                               [&] { return is_cancelled(exec.cancel); }, failure);
+    if (!ended) return SXT_NOT_CONVERGED;
+  }
+  args.failed_column[set] = failure.column;
+  args.failed_pivot[set] = failure.pivot;
+  args.changed[set] = changed;
+  return SXT_OK;
+}
+
+// Up to K right-hand sides, b of the first of them; what is missing of K is solved for as 0.
+template <class T, int K>
+void solve_group(const sxt_symbolic &s, const sxt_cholesky_args &args, const T *l, T *b, std::int64_t count, T *x) {
+  const bool unit = args.factors == SXT_FACTORS_LDLH, whole = args.phase == SXT_CHOLESKY_SOLVE;
+  const bool from_caller = whole || args.phase == SXT_CHOLESKY_FORWARD;
+  const bool to_caller = whole || args.phase == SXT_CHOLESKY_BACKWARD;
+  for (std::int64_t k = 0; k < s.n; ++k)
+    for (int c = 0; c < K; ++c) x[k * K + c] = c < count ? b[c * args.ldb + (from_caller ? s.perm[k] : k)] : T(0);
+  if (from_caller) forward<T, K>(s, l, unit, x);
+  if (unit && (whole || args.phase == SXT_CHOLESKY_DIAGONAL)) divide_by_pivots<T, K>(s, l, x);
+  if (to_caller) backward<T, K>(s, l, unit, x);
+  for (std::int64_t k = 0; k < s.n; ++k)
+    for (int c = 0; c < count; ++c) b[c * args.ldb + (to_caller ? s.perm[k] : k)] = x[k * K + c];
+}
+
+template <class T>
+sxt_status solve_set(const Session &session, const sxt_cholesky_args &args, std::int64_t set, const sxt_exec &exec) {
+  const T *const l = set_of<T>(static_cast<const void *>(args.factor), args.stride_factor, set);
+  T *const b = set_of<T>(args.b, args.stride_b, set), *const x = session.memory.as<T>();
+  const int width = args.n_rhs > 1 ? session.state.columns : 1;
+  for (std::int64_t r = 0; r < args.n_rhs; r += width) {
+    if (is_cancelled(exec.cancel)) return SXT_NOT_CONVERGED;
+    const std::int64_t count = std::min<std::int64_t>(width, args.n_rhs - r);
+    if (width == 1)
+      solve_group<T, 1>(session.state.s, args, l, b + r * args.ldb, count, x);
+    else
+      solve_group<T, most_columns>(session.state.s, args, l, b + r * args.ldb, count, x);
+  }
+  return SXT_OK;
+}
+
+template <class T>
+sxt_status invert_set(const Session &session, const sxt_cholesky_args &args, std::int64_t set, const sxt_exec &exec) {
+  const bool ended = Inverse<T>(session.state.s, session.state.owner.data(),
+                                set_of<T>(static_cast<const void *>(args.factor), args.stride_factor, set),
+                                args.factors == SXT_FACTORS_LDLH, set_of<T>(args.inverse, args.stride_inverse, set),
+                                session.memory.as<T>())
+                         .run([&] { return is_cancelled(exec.cancel); });
+  return ended ? SXT_OK : SXT_NOT_CONVERGED;
+}
+
+template <class T>
+sxt_status run_set(const Session *session, const sxt_symbolic &s, const sxt_cholesky_args &args, std::int64_t set,
+                   const sxt_exec &exec) {
+  if (args.phase == SXT_CHOLESKY_PIVOTS) {
+    const T *const l = set_of<T>(static_cast<const void *>(args.factor), args.stride_factor, set);
+    sextant_cholesky::tell_pivots(s, l, args.factors == SXT_FACTORS_LLH,
+                                  set_of<real_of<T>>(args.b, args.stride_b, set));
+    return SXT_OK;
+  }
+  if (args.phase == SXT_CHOLESKY_FACTOR) return factor_set<T>(*session, args, set, exec);
+  if (args.phase == SXT_CHOLESKY_INVERSE) return invert_set<T>(*session, args, set, exec);
+  return solve_set<T>(*session, args, set, exec);
+}
+
+sxt_status run(const void *opaque, void *session, const sxt_head *head, const sxt_exec *exec) {
+  const auto &args = as<sxt_cholesky_args>(head);
+  const State &state = *static_cast<const State *>(opaque);
+  if (const sxt_status wrong = sextant_cholesky::check(args, state.s, exec)) return wrong;
+  if (const sxt_status wrong = sextant_cholesky::check_types(args, state.type, exec)) return wrong;
+  const std::int32_t needed = sextant_cholesky::solves(args.phase) ? SXT_CHOLESKY_SOLVE : args.phase;
+  if (args.phase != SXT_CHOLESKY_PIVOTS && (!session || state.phase != needed))
+    return error(exec, SXT_E_STATE, "the session was opened for phase %d, not for %d", state.phase, needed);
+  for (std::int64_t set = 0; set < args.n_sets; ++set)
+    if (const sxt_status status = with_value_type(args.value_type, [&](auto tag) {
+          return run_set<typename decltype(tag)::type>(static_cast<const Session *>(session), state.s, args, set,
+                                                       *exec);
+        }))
+      return status;
+  return SXT_OK;
+}
+
+void bytes(const sxt_query *query, const sxt_symbolic *symbolic, const sxt_machine *, const sxt_candidate *,
+           std::uint64_t *host, std::uint64_t *device) {
+  const auto &q = as<sxt_cholesky_query>(query);
+  const std::int64_t n = symbolic ? symbolic->n : q.m.rows;
+  *host = sizeof(State) + sizeof(Session) + sizeof(Index) * static_cast<std::uint64_t>(n) +
+          session_bytes(q, n, symbolic ? symbolic->n_super : q.n_super, symbolic ? symbolic->max_rows : q.max_rows);
+  *device = 0;
+}
+
+// Entries one after the other, found by a list of rows, without SIMD where a column stands alone: steps are
+// nanoseconds of supernodes, of their rows and of the entries that updates touch.
+sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *, const sxt_filled *,
+                      sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+  const auto &q = as<sxt_cholesky_query>(query);
+  const double number = static_cast<double>(value_bytes(q.m.q.value_type)), sets = static_cast<double>(q.n_sets);
+  const double complex = multiply_add_flops(q.m.q.value_type) / 2, values = static_cast<double>(q.values);
+  const double supers = static_cast<double>(q.n_super), rows = static_cast<double>(q.index_size);
+  const bool solves = phase_of(q) == SXT_CHOLESKY_SOLVE;
+  const double passes = solves ? static_cast<double>((q.n_rhs + most_columns - 1) / most_columns) : 1;
+  CpuCost cost;
+  cost.working_set = values * number;
+  cost.stream_bytes = sets * passes * 2 * (values * number + 4 * rows);
+  CandidateList list(out, capacity, count);
+  sxt_candidate &c = fill(list.add(), 1, cost);
+  double steps = 0;
+  if (solves)
+    steps = passes * (20 * supers + (q.n_rhs > 1 ? 4 : 0.6) * complex * values);
+  else
+    steps = 25 * supers + 6 * rows + (phase_of(q) == SXT_CHOLESKY_INVERSE ? 2.5 : 0.6) * complex * q.flops;
+  c.terms[5] = sets * steps;
+  c.n_terms = 6;
+  c.model_class = static_cast<std::uint32_t>(2 * phase_of(q) + (q.factors - 1));
+  c.setup_s = 1e-9 * static_cast<double>(q.m.rows);
+  c.state_bytes = sizeof(State) + sizeof(Session) + sizeof(Index) * static_cast<std::uint64_t>(q.m.rows) +
+                  session_bytes(q, q.m.rows, q.n_super, q.max_rows);
+  return SXT_OK;
+}
+
+sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
+                   void **state) {
+  return guard(exec, [&]() -> sxt_status {
+    if (!problem->data || !is_kind(*problem->data, SXT_KIND_SYMBOLIC))
+      return error(exec, SXT_E_ARGUMENT, "the problem has no symbolic structure");
+    return give(new State(as<sxt_symbolic>(problem->data), as<sxt_cholesky_query>(problem->query)), state);
+  });
+}
+
+sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, void **session) {
+  const State &state = *static_cast<const State *>(opaque);
+  return guard(exec, [&] {
+    sxt_cholesky_query q{};
+    q.m.q.value_type = state.type, q.phase = state.phase, q.n_rhs = state.columns;
+    return give(new Session(state, exec, session_bytes(q, state.s.n, state.s.n_super, state.s.max_rows)), session);
+  });
+}
+
+const sxt_kernel kernel = [] {
+  static const sxt_cholesky_ops ops = {sizeof ops, bytes};
+  sxt_kernel k = new_kernel(SXT_KIND_CHOLESKY, "cholesky.columns.cpu", "cpu",
+                            "left-looking, one thread, for matrices with hardly any fill", run);
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_COMMON_FACTOR;
+  k.term_names = cpu_step_terms;
+  k.ops = &ops;
+  k.candidates = candidates;
+  k.prepare = prepare;
+  k.open = open;
+  k.close = destroy<Session>;
+  k.release = destroy<State>;
+  return k;
+}();
+
+}  // namespace
+
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+  static const sxt_kernel *const kernels[] = {&kernel};
+  static const sxt_plugin plugin = describe("cholesky-columns", kernels);
+  return *out = &plugin, SXT_OK;
+}

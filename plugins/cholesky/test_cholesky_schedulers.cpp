@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Each CPU scheduler: residuals, entries of the inverse, failures under concurrency, inertia, shapes at their limits,
+// cancelling, memory that fails.
+#include <utility>
+
+#include "plugins/cholesky/test_problem.hpp"
+
+namespace plugin_test {
+namespace {
+
+struct Named {
+  const char *plugin, *kernel;
+  std::int64_t most;  // a side of the largest cube
+};
+
+class CholeskyScheduler : public testing::TestWithParam<Named> {
+ protected:
+  const sxt_kernel &kernel() const { return find_kernel(load_own(GetParam().plugin), GetParam().kernel); }
+  Problem cube_of(std::int64_t side, std::int32_t factors = SXT_FACTORS_LLH) const {
+    return make_cube(kernel(), std::min(side, GetParam().most), factors);
+  }
+};
+
+TEST_P(CholeskyScheduler, TheInverseHasTheEntriesOfSolves) {
+  Problem problem = cube_of(13);
+  Result r = problem.factor(2);
+  problem.invert(r, 1);
+  Result many = r;
+  problem.invert(many, 3);
+  EXPECT_TRUE(problem.same(r.z, many.z));
+  const sxt_symbolic &s = problem.view();
+  sxt_cholesky_query asked = problem.query;
+  asked.phase = SXT_CHOLESKY_SOLVE;
+  Scheduler scheduler(kernel(), s, asked, 2);
+  for (const std::int64_t j : {std::int64_t{0}, s.n / 2, s.n - 1}) {  // in the order of elimination
+    std::vector<double> x(static_cast<std::size_t>(s.n), 0);
+    x[s.perm[j]] = 1;
+    problem.args.phase = SXT_CHOLESKY_SOLVE, problem.args.factor = r.l.data();
+    problem.args.b = x.data(), problem.args.ldb = s.n, problem.args.n_rhs = 1;
+    ASSERT_EQ(scheduler.run(problem.args), SXT_OK);
+    for (std::int64_t i = j; i < s.n; ++i) {
+      const std::int64_t at = problem.structure.place(i, j);
+      EXPECT_NEAR(at < 0 ? x[s.perm[i]] : r.z[at], x[s.perm[i]], 1e-12);
+    }
+  }
+}
+
+TEST_P(CholeskyScheduler, TheFirstColumnThatFailsIsNamedUnderConcurrency) {
+  Problem problem = cube_of(20);
+  const std::vector<double> good = problem.values;
+  const sxt_symbolic &s = problem.view();
+  // Columns of different subtrees and of the top, which fail whatever came before.
+  const std::vector<std::int64_t> bad{s.n / 10, s.n / 3, s.n / 2, 4 * s.n / 5, s.n - 3};
+  Scheduler scheduler(kernel(), s, problem.query, 4);
+  for (std::size_t first = 0; first < bad.size(); ++first) {
+    problem.values = good;
+    for (std::size_t k = first; k < bad.size(); ++k)
+      problem.values[problem.pattern.row_ptr[s.perm[bad[k]] + 1] - 1] = -5;
+    for (int times = 0; times < 5; ++times) {
+      Result r;
+      problem.factor(scheduler, r);
+      EXPECT_EQ(r.status, SXT_OK);
+      EXPECT_EQ(r.failed, bad[first]);
+      EXPECT_LT(r.pivot, 0);
+    }
+  }
+  problem.values = good;  // the next factorisation works
+  Result r;
+  problem.factor(scheduler, r);
+  EXPECT_EQ(r.failed, -1);
+  problem.solve(r, 1, 4);
+  EXPECT_LE(problem.backward_error(r.x, 1), 1);
+  problem.values[problem.pattern.row_ptr[s.perm[bad[0]] + 1] - 1] = -5;
+  problem.values[problem.pattern.row_ptr[s.perm[bad[3]] + 1] - 1] = std::nan("");
+  problem.factor(scheduler, r);  // what is no number comes before a pivot
+  EXPECT_EQ(r.failed, bad[3]);
+  EXPECT_TRUE(std::isnan(r.pivot));
+}
+
+TEST_P(CholeskyScheduler, PivotsHaveTheInertiaThatTheMatrixHas) {
+  Problem problem = cube_of(14, SXT_FACTORS_LDLH);
+  Result r = problem.factor(3);
+  ASSERT_EQ(r.failed, -1);
+  std::vector<double> d(static_cast<std::size_t>(problem.pattern.n));
+  problem.args.phase = SXT_CHOLESKY_PIVOTS, problem.args.b = d.data();
+  Scheduler scheduler(kernel(), problem.view(), problem.query, 1);
+  ASSERT_EQ(scheduler.run(problem.args), SXT_OK);
+  // Of a matrix with a dominant diagonal: its signs (Gershgorin).
+  std::int64_t negative = 0, expected = 0;
+  for (std::int64_t i = 0; i < problem.pattern.n; ++i) {
+    negative += d[i] < 0;
+    expected += problem.values[problem.pattern.row_ptr[i + 1] - 1] < 0;
+  }
+  EXPECT_EQ(negative, expected);
+  EXPECT_GT(negative, 0);
+}
+
+TEST_P(CholeskyScheduler, ShapesAtTheirLimits) {
+  LowerPattern diagonal, chain, arrow, dense;
+  for (int i = 0; i < 1000000; ++i) add_row(diagonal, {});
+  for (std::int64_t i = 0; i < 30000; ++i) add_row(chain, {i - 1});
+  for (int i = 0; i < 20000; ++i) add_row(arrow, {});
+  for (std::int64_t j = 0; j < 20000; ++j) arrow.col.push_back(static_cast<std::int32_t>(j));
+  add_row(arrow, {});
+  for (std::int64_t i = 0; i < 500; ++i) {
+    for (std::int64_t j = 0; j < i; ++j) dense.col.push_back(static_cast<std::int32_t>(j));
+    add_row(dense, {});
+  }
+  for (LowerPattern *a : {&diagonal, &chain, &arrow, &dense}) {
+    number_entries(*a);
+    const std::int64_t n = a->n;
+    std::vector<double> values = values_of(*a);
+    Problem problem(kernel(), std::move(*a), natural(n), std::move(values));
+    Result r = problem.factor(3), one = problem.factor(1);
+    ASSERT_EQ(r.status, SXT_OK) << Host::sentence;
+    ASSERT_EQ(r.failed, -1) << n;
+    EXPECT_TRUE(problem.same(r.l, one.l)) << n;
+    for (const std::int64_t columns : {1, 4, n == 500 ? 100 : 1}) {  // 100: several groups on one front in tiles
+      problem.solve(r, columns, 3);
+      EXPECT_LE(problem.backward_error(r.x, columns), n > 20000 ? 10 : 200)
+          << n;  // a row of 20001 entries sums so many
+    }
+  }
+}
+
+TEST_P(CholeskyScheduler, CancelledRunsSayThatAndTheNextOneWorks) {
+  Problem problem = cube_of(12);
+  const std::int32_t cancel = 1;
+  EXPECT_EQ(problem.factor(2, "dense.loops.cpu", &cancel).status, SXT_NOT_CONVERGED);
+  const Result r = problem.factor(2);
+  EXPECT_EQ(r.status, SXT_OK);
+  EXPECT_EQ(r.failed, -1);
+}
+
+TEST_P(CholeskyScheduler, MemoryThatFailsInOpenIsAnError) {
+  Problem problem = cube_of(8);
+  const int before = Host::blocks;
+  Host::fail_after = 0;
+  {
+    Scheduler scheduler(kernel(), problem.view(), problem.query, 2);
+    EXPECT_EQ(scheduler.status(), SXT_E_MEMORY);
+  }
+  Host::fail_after = -1;
+  EXPECT_EQ(Host::blocks, before);
+  EXPECT_EQ(problem.factor(2).status, SXT_OK);
+}
+
+TEST_P(CholeskyScheduler, ASessionDoesWhatItWasOpenedFor) {
+  Problem problem = cube_of(5);
+  Scheduler scheduler(kernel(), problem.view(), problem.query, 1);
+  std::vector<double> l(static_cast<std::size_t>(problem.view().values)), b(l.size() + 200);
+  problem.args.phase = SXT_CHOLESKY_SOLVE, problem.args.factor = l.data();
+  problem.args.b = b.data(), problem.args.ldb = problem.pattern.n, problem.args.n_rhs = 1;
+  EXPECT_EQ(scheduler.run(problem.args), SXT_E_STATE);
+  problem.args.phase = 99;
+  EXPECT_EQ(scheduler.run(problem.args), SXT_E_ARGUMENT);
+}
+
+// Core takes different schedulers for factorisations and for solves where both say SXT_KERNEL_COMMON_FACTOR.
+TEST(CholeskySchedulers, OneSolvesAndInvertsWithTheFactorOfTheOther) {
+  const sxt_kernel &tasks = find_kernel(load_own("cholesky-tasks"), "cholesky.tasks.cpu");
+  const sxt_kernel &columns = find_kernel(load_own("cholesky-columns"), "cholesky.columns.cpu");
+  for (const std::int32_t factors : {SXT_FACTORS_LLH, SXT_FACTORS_LDLH}) {
+    Problem one = make_cube(tasks, 9, factors), other = make_cube(columns, 9, factors);
+    for (const auto &[maker, solver] : {std::pair{&one, &other}, std::pair{&other, &one}}) {
+      Result r = maker->factor(2);
+      ASSERT_EQ(r.failed, -1);
+      for (const std::int64_t columns_of_b : {1, 11}) {
+        solver->solve(r, columns_of_b, 2);
+        EXPECT_LE(solver->backward_error(r.x, columns_of_b), 1);
+      }
+      Result own = r;
+      solver->invert(r, 2);
+      maker->invert(own, 2);
+      EXPECT_NEAR(r.z[0], own.z[0], 1e-13);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, CholeskyScheduler,
+                         testing::Values(Named{"cholesky-tasks", "cholesky.tasks.cpu", 20},
+                                         Named{"cholesky-columns", "cholesky.columns.cpu", 9}),
+                         [](const auto &info) { return std::string(info.param.plugin + 9); });
+
+}  // namespace
+}  // namespace plugin_test
