@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "plugins/dense/shared/items.hpp"
+#include "sextant/sdk/dense.hpp"
 
 namespace sextant_dense {
 

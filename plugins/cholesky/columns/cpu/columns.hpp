@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "plugins/cholesky/shared/scatter.hpp"
+#include "sextant/sdk/cholesky.hpp"
 
 namespace sextant_cholesky_columns {
 

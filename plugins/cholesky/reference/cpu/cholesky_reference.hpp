@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "plugins/cholesky/shared/call.hpp"
+#include "sextant/sdk/cholesky.hpp"
 
 namespace sextant_cholesky {
 

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "plugins/cholesky/shared/scatter.hpp"
 #include "sextant/plugin/kinds/cholesky.h"
+#include "sextant/sdk/cholesky.hpp"
 #include "sextant/sdk/dense_pivots.hpp"
 #include "sextant/sdk/kernel.hpp"
 

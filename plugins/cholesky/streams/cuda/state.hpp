@@ -9,7 +9,7 @@
 
 #include "lanes.hpp"
 #include "plan.hpp"
-#include "plugins/cholesky/shared/call.hpp"
+#include "sextant/sdk/cholesky.hpp"
 #include "tables.hpp"
 
 namespace sextant_cholesky_streams {

@@ -2,8 +2,8 @@
 // The phases of one call on a session, by value type.
 #pragma once
 
-#include "plugins/cholesky/shared/call.hpp"
 #include "session.hpp"
+#include "sextant/sdk/cholesky.hpp"
 
 namespace sextant_cholesky_tasks {
 

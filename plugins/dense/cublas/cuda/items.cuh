@@ -4,7 +4,7 @@
 #pragma once
 
 #include "sextant/sdk/cuda/dense_panel.hpp"
-#include "plugins/dense/shared/items.hpp"
+#include "sextant/sdk/dense.hpp"
 
 namespace sextant_dense::vendor {
 

@@ -3,9 +3,9 @@
 #include <cstdint>
 
 #include "dense_table.hpp"
-#include "plugins/dense/shared/items.hpp"
 #include "sextant/sdk/cpu/isa.hpp"
 #include "sextant/sdk/cpu/simd.hpp"
+#include "sextant/sdk/dense.hpp"
 
 SXT_ISA_TABLE(sextant_dense_loops, Table)
 

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "plugins/dense/shared/items.hpp"
+#include "sextant/sdk/dense.hpp"
 #include "sextant/sdk/own_library.hpp"
 
 namespace sextant_dense {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "plugins/dense/shared/items.hpp"
 #include "sextant/sdk/cases.hpp"
+#include "sextant/sdk/dense.hpp"
 
 namespace sextant_dense {
 

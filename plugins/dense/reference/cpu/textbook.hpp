@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "plugins/dense/shared/items.hpp"
+#include "sextant/sdk/dense.hpp"
 
 namespace sextant_dense::textbook {
 

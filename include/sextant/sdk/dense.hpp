@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The items of a grouped dense call as typed matrices, the checks of its arguments, and what the models share.
+// What kernels of kind sxt.dense/1 need: the items of a grouped call as typed matrices, the checks of its arguments,
+// and what models share. Header-only, no part of the ABI.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
-#include "sextant/sdk/dense_pivots.hpp"
 #include "sextant/sdk/cpu/threads.hpp"
+#include "sextant/sdk/dense_pivots.hpp"
 
 namespace sextant_dense {
 
