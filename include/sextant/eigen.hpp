@@ -60,9 +60,10 @@ struct array_adaptor<D> {
 /// A sparse matrix of Eigen (SparseMatrix, Map or Ref of it), compressed, of either order. Sextant copies its arrays
 /// once, into its own storage; with options.ownership = SXT_ADOPT it uses those of a row-major matrix where they lie.
 /// update_values() takes span{m.valuePtr(), m.nonZeros()} of a matrix with this pattern. SXT_E_ARGUMENT where it is not
-/// compressed. [any-thread]
+/// compressed. Not of sparse vectors, which have no outer pointers. [any-thread]
 template <class D>
-Matrix matrix_of(const Context &context, const Eigen::SparseCompressedBase<D> &matrix, MatrixOptions options = {}) {
+requires(!bool(D::IsVectorAtCompileTime)) Matrix
+    matrix_of(const Context &context, const Eigen::SparseCompressedBase<D> &matrix, MatrixOptions options = {}) {
   const D &m = matrix.derived();
   detail::require(m.isCompressed(), SXT_E_ARGUMENT, "the Eigen matrix is not compressed: call makeCompressed() first");
   const auto nnz = static_cast<std::size_t>(m.nonZeros());

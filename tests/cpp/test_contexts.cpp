@@ -172,6 +172,10 @@ TEST(CppSelection, AnyKernel) {
   const sextant::Matrix matrix = Differences<double>(3).matrix(context);
   query.operation = -1;
   EXPECT_THROW(sextant::Selection(context, query.q, matrix), sextant::error);
+  query.operation = SXT_VECTOR_COPY;
+  sextant::Matrix gone = Differences<double>(3).matrix(context);
+  const sextant::Matrix kept = std::move(gone);
+  EXPECT_THAT(error_of([&] { sextant::Selection(context, query.q, gone); }).what(), HasSubstr("matrix was moved from"));
 }
 
 TEST(CppSelection, DecisionTrees) {

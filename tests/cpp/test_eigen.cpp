@@ -22,6 +22,14 @@ static_assert(!sextant::Block<RowMajor>);
 // What would be evaluated into a temporary first.
 static_assert(!sextant::Array<decltype(Eigen::VectorXd() + Eigen::VectorXd())>);
 
+// A sparse vector has no outer pointers, which matrix_of() would read.
+template <class M>
+concept MakesAMatrix = requires(const sextant::Context &context, const M &m) {
+  sextant::matrix_of(context, m);
+};
+static_assert(MakesAMatrix<Eigen::SparseMatrix<double>> && MakesAMatrix<Eigen::Map<Eigen::SparseMatrix<float>>>);
+static_assert(!MakesAMatrix<Eigen::SparseVector<double>> && !MakesAMatrix<Eigen::SparseVector<float, Eigen::RowMajor>>);
+
 template <int Order>
 Eigen::SparseMatrix<double, Order> differences(int n) {
   Eigen::SparseMatrix<double, Order> a(n, n);

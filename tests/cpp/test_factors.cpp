@@ -51,6 +51,17 @@ TEST_F(CppCholesky, FactorsAndSolves) {
   EXPECT_EQ(error_of([&] { factor.inverse(first, {}, entry); }).status(), SXT_E_DIMENSION);
 }
 
+TEST_F(CppCholesky, AMatrixThatWasMovedFromIsRefused) {
+  Cholesky factor{Analysis(matrix)};
+  sextant::Matrix other = a.matrix(context);
+  const sextant::Matrix kept = std::move(other);
+  const sextant::error error = error_of([&] { factor.factor(other); });
+  EXPECT_EQ(error.status(), SXT_E_ARGUMENT);
+  EXPECT_THAT(error.what(), HasSubstr("a was moved from"));
+  EXPECT_EQ(error_of([&] { Analysis{other}; }).status(), SXT_E_ARGUMENT);
+  factor.factor(kept);
+}
+
 TEST_F(CppCholesky, OptionsReachTheLibrary) {
   sextant::CholeskySolveOptions refining;
   refining.refine_steps = 2;

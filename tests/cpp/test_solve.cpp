@@ -163,6 +163,70 @@ TEST_F(CppPcg, HistoryAndWarmStart) {
   EXPECT_EQ(pcg.solve(b, x, options).iterations, 0);
 }
 
+TEST_F(CppPcg, ColumnsShareAHistory) {
+  const Pcg pcg(matrix, plain);
+  std::vector<double> bs(600, 1.0), xs(600);
+  std::vector<double> memory(12, -1.0);
+  sextant::SolveOptions options;
+  const auto solve = [&](std::size_t room) {
+    options.set_history(std::span(memory).first(room));
+    pcg.solve(columns(bs, 200, 3), columns(xs, 200, 3), options);
+  };
+  solve(7);  // 2 for each column; the 7th and what lies behind stay
+  EXPECT_THAT(std::span(memory).first(6), testing::Each(testing::Gt(0.0)));
+  EXPECT_EQ(memory[0], memory[2]) << "equal right-hand sides";
+  EXPECT_THAT(std::span(memory).subspan(6), testing::Each(-1.0));
+  std::fill(memory.begin(), memory.end(), -1.0);
+  solve(2);  // too few for three columns
+  solve(0);
+  EXPECT_THAT(memory, testing::Each(-1.0));
+  options.history = memory.data();  // by hand, as the C interface counts
+  options.history_capacity = 4;
+  pcg.solve(columns(bs, 200, 3), columns(xs, 200, 3), options);
+  EXPECT_THAT(memory, testing::Each(testing::Gt(0.0)));
+}
+
+TEST_F(CppPcg, AnEmptyCallableIsNone) {
+  sextant::SolveOptions options;
+  const std::function<void(std::int64_t, double)> nothing;
+  options.progress = nothing;
+  EXPECT_FALSE(options.progress);
+  options.progress = std::function<Continue(std::int64_t, double)>();
+  EXPECT_FALSE(options.progress);
+  void (*pointer)(std::int64_t, double) = nullptr;
+  options.progress = pointer;
+  EXPECT_FALSE(options.progress);
+  EXPECT_EQ(Pcg(matrix).solve(b, x, options).reason, SXT_REASON_CONVERGED);
+  options.progress = [](std::int64_t, double) {};
+  EXPECT_TRUE(options.progress);
+}
+
+// What a program may have set for its own output.
+struct Grouping : std::numpunct<char> {
+  char do_thousands_sep() const override { return '.'; }
+  char do_decimal_point() const override { return ','; }
+  std::string do_grouping() const override { return "\2"; }
+};
+
+TEST_F(CppPcg, SentencesDoNotDependOnTheLocale) {
+  const Pcg pcg(matrix, plain);
+  sextant::SolveOptions options;
+  options.max_iterations = 100;
+  options.rtol = 1e-300;
+  const std::vector<double> small(1234);
+  const auto sentences = [&] {
+    return std::string(error_of([&] { pcg.solve(small, x); }).what()) +
+           error_of([&] { pcg.solve(b, x, options); }).what();
+  };
+  const std::string usual = sentences();
+  EXPECT_THAT(usual, HasSubstr("b has 1234 values"));
+  EXPECT_THAT(usual, testing::ContainsRegex("residual of [0-9]"));
+  const std::locale before = std::locale::global(std::locale(std::locale::classic(), new Grouping));
+  const std::string grouped = sentences();
+  std::locale::global(before);
+  EXPECT_EQ(grouped, usual);
+}
+
 TEST_F(CppPcg, NullSpace) {
   Differences<double> ring(10);
   ring.values.front() = ring.values.back() = 1;  // rows sum to 0

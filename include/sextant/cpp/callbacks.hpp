@@ -31,12 +31,15 @@ class Callback {
  public:
   /// None.
   Callback() = default;
-  /// A callable that takes A... It is copied.
+  /// A callable that takes A... It is copied. None where it is an empty std::function or a null pointer.
   template <class F>
   requires std::invocable<F &, A...> &&(!std::same_as<std::remove_cvref_t<F>, Callback>)Callback(F callable) {
     using Answer = std::invoke_result_t<F &, A...>;
     static_assert(std::is_void_v<Answer> || std::same_as<Answer, Continue>,
                   "return Continue::yes, Continue::no or nothing");
+    if constexpr (requires { callable == nullptr; }) {
+      if (callable == nullptr) return;
+    }
     if constexpr (std::is_void_v<Answer>) {
       call_ = [callable](A... arguments) mutable { return callable(arguments...), Continue::yes; };
     } else {
@@ -84,7 +87,6 @@ class Kept {
       return 1;
     }
   }
-  bool stopped() const noexcept { return thrown_ != nullptr; }
   void rethrow() const {
     if (thrown_) std::rethrow_exception(thrown_);
   }

@@ -113,7 +113,7 @@ class Cholesky : public detail::Object<sxt_cholesky, sxt_cholesky_destroy> {
   void factor(const FactorOptions &options = {}) { check(sxt_cholesky_factor(get(), nullptr, &options)); }
   /// Factors another matrix of the same pattern, type and context. [exclusive]
   void factor(const Matrix &a, const FactorOptions &options = {}) {
-    check(sxt_cholesky_factor(get(), a.get(), &options));
+    check(sxt_cholesky_factor(get(), detail::needed("a", a), &options));
   }
 
   /// Solves A x = b on arrays, on the host or where the context's device reaches them; b may be x. [any-thread]

@@ -4,6 +4,7 @@
 #ifndef SEXTANT_CPP_ERRORS_HPP
 #define SEXTANT_CPP_ERRORS_HPP
 
+#include <locale>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -66,12 +67,18 @@ inline void check(sxt_status status) {
               }));
 }
 
+// Words and numbers as a sentence, alike under every global locale.
+template <class... Parts>
+std::string sentence_of(const Parts &...parts) {
+  std::ostringstream sentence;
+  sentence.imbue(std::locale::classic());
+  (sentence << ... << parts);
+  return sentence.str();
+}
+
 template <class... Parts>
 void require(bool holds, sxt_status status, const Parts &...parts) {
-  if (holds) return;
-  std::ostringstream sentence;
-  (sentence << ... << parts);
-  throw error(status, sentence.str());
+  if (!holds) throw error(status, sentence_of(parts...));
 }
 
 // A text that may fail: explanations and descriptions.

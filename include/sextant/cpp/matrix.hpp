@@ -19,13 +19,6 @@ struct MatrixOptions : sxt_matrix_options {
   }
 };
 
-namespace detail {
-
-template <class A, class B>
-concept SameIndices = std::same_as<value_of<A>, value_of<B>>;
-
-}  // namespace detail
-
 /// The canonical CSR of a matrix: zero-based, borrowed from it.
 template <Value T, Index I, Index O>
 struct CsrView {
@@ -46,14 +39,14 @@ class Matrix : public detail::Object<sxt_matrix, sxt_matrix_destroy> {
  public:
   /// From the row, column and value of each entry, as sxt_matrix_from_coo. [any-thread]
   template <IndexArray R, IndexArray C, Array V>
-  requires detail::SameIndices<R, C>
+  requires detail::SameValues<R, C>
   static Matrix from_coo(const Context &context, std::int64_t rows, std::int64_t cols, const R &row, const C &col,
                          const V &values, MatrixOptions options = {}) {
     return coo(context, rows, cols, row, col, given(values, options), options);
   }
   /// The same where every value is 1, of options.value_type.
   template <IndexArray R, IndexArray C>
-  requires detail::SameIndices<R, C>
+  requires detail::SameValues<R, C>
   static Matrix from_coo(const Context &context, std::int64_t rows, std::int64_t cols, const R &row, const C &col,
                          MatrixOptions options = {}) {
     return coo(context, rows, cols, row, col, ones(options), options);

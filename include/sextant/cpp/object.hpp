@@ -53,6 +53,14 @@ class Object {
   std::unique_ptr<Handle, Deleter> handle_;
 };
 
+// The handle of an argument that may not be left out: where the C interface takes NULL for none, an object that was
+// moved from is refused here.
+template <class Handle, auto Destroy>
+Handle *needed(const char *name, const Object<Handle, Destroy> &object) {
+  require(object.get() != nullptr, SXT_E_ARGUMENT, name, " was moved from");
+  return object.get();
+}
+
 }  // namespace detail
 }  // namespace cpp
 }  // namespace sextant

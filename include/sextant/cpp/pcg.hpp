@@ -41,13 +41,23 @@ struct SolveOptions : sxt_solve_options {
   /// Called on the solving thread with the iteration and the relative residual. An exception that it throws cancels the
   /// solve and is thrown again by it.
   Callback<std::int64_t, double> progress;
-  /// Keeps the recursive residual norms from iteration 0 on; further ones than fit are dropped. A block takes
-  /// values for each column: sxt_pcg_solve_block.
+  /// Keeps the recursive residual norms from iteration 0 on; further ones than fit are dropped. The k columns of a
+  /// block share the values: those of column j begin at norms[j * (norms.size() / k)].
   SolveOptions &set_history(std::span<double> norms) {
     history = norms.data();
-    history_capacity = static_cast<std::int64_t>(norms.size());
+    history_capacity = detail::size_of(norms);
+    norms_ = norms;
     return *this;
   }
+
+ private:
+  friend class Pcg;
+  // Values for each column of a block. Members that were set by hand since are taken as they are.
+  std::int64_t history_capacity_of(std::int64_t columns) const {
+    const bool shared = history == norms_.data() && history_capacity == detail::size_of(norms_);
+    return shared ? history_capacity / std::max<std::int64_t>(columns, 1) : history_capacity;
+  }
+  std::span<double> norms_;
 };
 
 /// A solve ended before the true residual met the tolerance. x holds the last good iterate.
@@ -146,6 +156,7 @@ class Pcg : public detail::Object<sxt_pcg, sxt_pcg_destroy> {
       }
     } progress{&options, {}};
     sxt_solve_options c = options;
+    c.history_capacity = options.history_capacity_of(count);
     if (options.progress) c.progress = Progress::call, c.progress_user = &progress;
     std::vector<sxt_pcg_report> reports(static_cast<std::size_t>(count));
     for (sxt_pcg_report &report : reports) report.struct_size = sizeof report;
@@ -162,11 +173,11 @@ class Pcg : public detail::Object<sxt_pcg, sxt_pcg_destroy> {
     for (std::size_t j = 0; j < reports.size(); ++j) {
       const sxt_pcg_report &report = reports[j];
       if (report.reason == SXT_REASON_CONVERGED) continue;
-      std::ostringstream sentence;
-      if (reports.size() > 1) sentence << "column " << j << ": ";
-      sentence << reason_sentence(report.reason) << ", found in iteration " << report.iterations
-               << ", with a true relative residual of " << report.true_relative_residual;
-      throw not_converged(sentence.str(), std::move(reports));
+      const std::string column = reports.size() > 1 ? detail::sentence_of("column ", j, ": ") : "";
+      const std::string sentence =
+          detail::sentence_of(column, reason_sentence(report.reason), ", found in iteration ", report.iterations,
+                              ", with a true relative residual of ", report.true_relative_residual);
+      throw not_converged(sentence, std::move(reports));
     }
     return reports;
   }

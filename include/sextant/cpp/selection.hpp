@@ -32,7 +32,9 @@ class Selection : public detail::Object<sxt_selection, sxt_selection_destroy> {
   }
   /// For a query about a matrix. [any-thread]
   Selection(const Context &context, const sxt_query &query, const Matrix &matrix) : Object(log_of(context)) {
-    make([&](sxt_selection **made) { return sxt_kernel_select(context.get(), &query, matrix.get(), made); });
+    make([&](sxt_selection **made) {
+      return sxt_kernel_select(context.get(), &query, detail::needed("matrix", matrix), made);
+    });
   }
 
   /// Runs it on args of its kind. [any-thread]
