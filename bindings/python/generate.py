@@ -30,11 +30,11 @@ def declarations(compiler, include):
     """The public headers as plain C declarations."""
     command = [compiler, "-E", "-I", str(include), "-D__attribute__(x)=", "-x", "c", "-"]
     run = subprocess.run(command, input=HEADERS, check=True, capture_output=True, text=True)
-    kept, ours = [], False
+    kept, ours, public = [], False, pathlib.Path(include).resolve() / "sextant"
     for line in run.stdout.splitlines():
         marker = MARKER.match(line)
         if marker:
-            ours = "sextant" in pathlib.PurePath(marker.group(1)).parts[-4:]
+            ours = pathlib.Path(marker.group(1)).resolve().is_relative_to(public)
         elif ours:
             kept.append(line)
     return ASSERTION.sub("", "\n".join(kept))
