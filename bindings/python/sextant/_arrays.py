@@ -52,6 +52,44 @@ def as_array(name: str, x, dtype, stream=None):
     return x
 
 
+def typed(name: str, given):
+    """An array of the type that it has. Numbers of a list have none of their own: integers become float64."""
+    if isinstance(given, numpy.ma.MaskedArray):
+        raise error("SXT_E_ARGUMENT", f"{name} is a masked array; fill it first")
+    array = given
+    if not isinstance(array, numpy.ndarray):
+        try:
+            array = numpy.asarray(given)
+        except ValueError:
+            raise error("SXT_E_TYPE", f"{name} cannot be read as an array") from None
+        if array.dtype.kind in "biu":
+            array = array.astype(numpy.float64)
+    check_values(name, array.dtype)
+    return array
+
+
+def numbers(name: str, given, dtype, count: int | None = None):
+    """A contiguous array of one dimension for the library to read: indices, flags (uint8) or shifts. Integers are converted where
+    none changes; a mask is no indices."""
+    dtype = numpy.dtype(dtype)
+    integers = dtype.kind in "iu"
+    kinds = {"u": "iub", "i": "iu"}.get(dtype.kind, "iuf")
+    try:
+        array = numpy.asarray(given)
+    except ValueError:
+        raise error("SXT_E_TYPE", f"{name} cannot be read as an array of {dtype}") from None
+    if array.size and array.dtype.kind not in kinds:
+        raise error("SXT_E_TYPE", f"{name} must be a sequence of {'integers' if integers else 'real numbers'} that fit {dtype}, "
+                    f"and has dtype {array.dtype}")  # fmt: skip
+    if array.ndim != 1 or (count is not None and array.size != count):
+        raise error("SXT_E_DIMENSION", f"{name} has shape {array.shape}; ({'k' if count is None else count},) is needed")
+    kept = numpy.ascontiguousarray(array, dtype)
+    changed = numpy.flatnonzero(kept != array) if integers else ()
+    if len(changed):
+        raise error("SXT_E_OVERFLOW", f"{name}[{changed[0]}] = {array[changed[0]]} does not fit {dtype}")
+    return kept
+
+
 def on_host(name: str, x, dtype, what: str):
     """x as a NumPy array; refuses device memory, which `what` does not take."""
     x = as_array(name, x, dtype)

@@ -13,19 +13,8 @@ from ._explain import Explanation, explanation
 from ._interrupt import interruptible
 from ._library import error, ffi, get_text, lib, path_bytes
 from ._matrix import as_matrix
-from ._objects import Closing, Gate
+from ._objects import Closing, Gate, made
 from ._reports import AnalysisInfo, CholeskyInfo, CholeskyReport, from_struct
-
-
-def _rows(name, rows):
-    """Rows as int64, contiguous."""
-    try:
-        array = numpy.asarray(rows)
-        if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-            raise TypeError
-    except (TypeError, ValueError):
-        raise error("SXT_E_TYPE", f"{name} must be a sequence of row numbers") from None
-    return numpy.ascontiguousarray(array, numpy.int64)
 
 
 def _pointer(array):
@@ -63,32 +52,28 @@ class Analysis(Closing):
     @classmethod
     def load(cls, A: Any, path: str | os.PathLike, **options: Any) -> Analysis:
         """From a file of `save`, for a matrix of the same pattern: no search for an order. Other patterns are ArgumentError."""
-        made = cls.__new__(cls)
-        made._make(A, path, None, options.pop("schur_rows", ()), options)
-        return made
+        loaded = cls.__new__(cls)
+        loaded._make(A, path, None, options.pop("schur_rows", ()), options)
+        return loaded
 
     def _make(self, A, path, permutation, schur_rows, options):
         self._matrix = as_matrix(A)
         self.context = self._matrix.context
         own = {}
         if permutation is not None:
-            permutation = _rows("permutation", permutation)
+            permutation = _arrays.numbers("permutation", permutation, numpy.int64)
             if permutation.size != self._matrix.shape[0]:
                 raise error("SXT_E_DIMENSION", f"permutation has {permutation.size} rows, and A has {self._matrix.shape[0]}")
             own.update(permutation=_pointer(permutation))
-        schur_rows = _rows("schur_rows", schur_rows)
+        schur_rows = _arrays.numbers("schur_rows", schur_rows, numpy.int64)
         self._n_schur = schur_rows.size
         if self._n_schur:
             own.update(schur_rows=_pointer(schur_rows), n_schur=self._n_schur)
         settings, keep = _options.make("sxt_analysis_options", "Analysis", options, **own)
-        made = ffi.new("sxt_analysis **")
+        function, file = (lib.sxt_analysis_create, ()) if path is None else (lib.sxt_analysis_load, (path_bytes(path),))
         with self._matrix._gate:
-            if path is None:
-                self.context._call(lib.sxt_analysis_create, self._matrix._use(), settings, made)
-            else:
-                self.context._call(lib.sxt_analysis_load, self._matrix._use(), path_bytes(path), settings, made)
+            self._handle = made("sxt_analysis", lib.sxt_analysis_destroy, self.context._call, function, self._matrix._use(), *file, settings)
         del keep
-        self._handle = ffi.gc(made[0], lib.sxt_analysis_destroy)
         self._gate = Gate("analysis", self._matrix._gate)
 
     def save(self, path: str | os.PathLike) -> None:
@@ -106,7 +91,7 @@ class Analysis(Closing):
     @property
     def method(self) -> str:
         """The order's name."""
-        return get_text(lib.sxt_analysis_get_method, self._use())
+        return get_text(self.context._call, lib.sxt_analysis_get_method, self._use())
 
     def order(self) -> numpy.ndarray:
         """The rows in the order of elimination."""
@@ -116,7 +101,7 @@ class Analysis(Closing):
 
     def explain(self) -> Explanation:
         """Orders and schedulers that were considered, with predicted seconds and bytes."""
-        return explanation(lib.sxt_analysis_explain, self._use())
+        return explanation(self.context._call, lib.sxt_analysis_explain, self._use())
 
     def __repr__(self):
         return f"<sextant.Analysis {'closed' if self.closed else f'{self.method}, {self.info.nnz_l} entries of L'}>"
@@ -146,9 +131,7 @@ class Cholesky(Closing):
         self.analysis: Analysis = A if given else Analysis(A, **options)
         self._matrix, self.context = self.analysis._matrix, self.analysis.context
         self._n, self._dtype = self._matrix.shape[0], self._matrix.dtype
-        made = ffi.new("sxt_cholesky **")
-        self.context._call(lib.sxt_cholesky_create, self.analysis._use(), made)
-        self._handle = ffi.gc(made[0], lib.sxt_cholesky_destroy)
+        self._handle = made("sxt_cholesky", lib.sxt_cholesky_destroy, self.context._call, lib.sxt_cholesky_create, self.analysis._use())
         self._gate = Gate("factor", self._matrix._gate)
         if not given:
             self.factor()
@@ -265,7 +248,7 @@ class Cholesky(Closing):
     def inverse(self, rows: Sequence[int], cols: Sequence[int]) -> numpy.ndarray:
         """Entries (rows[k], cols[k]) of A^-1, which must be entries of A, of L or of the diagonal: IndexRangeError names the one
         that is not. By selected inversion, which takes memory for another factor meanwhile."""
-        i, j = _rows("rows", rows), _rows("cols", cols)
+        i, j = _arrays.numbers("rows", rows, numpy.int64), _arrays.numbers("cols", cols, numpy.int64)
         if i.size != j.size:
             raise error("SXT_E_DIMENSION", f"rows has {i.size} entries and cols {j.size}")
         values = numpy.empty(i.size, self._dtype)

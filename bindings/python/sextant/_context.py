@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterable
 from . import _options
 from ._callbacks import Callback, callback
 from ._library import NULL, call, error, ffi, get_text, lib, path_bytes, text
-from ._objects import Closing, Gate
+from ._objects import Closing, Gate, made
 
 _LEVELS = {value: name for name, value in _options.NAMES["log_level"].items()}
 _DEVICE = re.compile(r"(auto|cpu|cuda)(?::(\d{1,9}))?")
@@ -28,7 +28,7 @@ def _log(user, level, message):
 @callback("sextant_calibration_function *", error=1)
 def _calibration(user, done, what, seconds_left):
     found = Callback.of(user)
-    return 1 if found is None or found.function(done, text(what), seconds_left) else 0
+    return 1 if found is None or Callback.ending or found.function(done, text(what), seconds_left) else 0
 
 
 class Context(Closing):
@@ -79,10 +79,8 @@ class Context(Closing):
             log_user=self._callback.user if log else None, log_level=log_level, race=race, feedback=feedback,
             race_seconds=race_seconds)  # fmt: skip
         options.profile_path = profile_path or NULL
-        made = ffi.new("sxt_context **")
-        self._call(lib.sxt_context_create, options, made)
+        self._handle = made("sxt_context", lib.sxt_context_destroy, self._call, lib.sxt_context_create, options)
         del keep
-        self._handle = ffi.gc(made[0], lib.sxt_context_destroy)
         self._gate = Gate("context")
         self._stream: int | None = None
         #: "cpu" or "cuda": where this context computes.
@@ -94,7 +92,7 @@ class Context(Closing):
 
     def describe(self) -> str:
         """The device in words: kind, name, threads, memory, and the bandwidths that the models use."""
-        return get_text(lib.sxt_context_describe, self._use())
+        return get_text(self._call, lib.sxt_context_describe, self._use())
 
     def __repr__(self):
         return f"<sextant.Context {'closed' if self.closed else self.describe()}>"
@@ -168,12 +166,12 @@ class Context(Closing):
 
 
 _default = None
-_making = threading.Lock()
+_making = threading.RLock()
 
 
 def _after_fork():
     global _making
-    _making = threading.Lock()
+    _making = threading.RLock()
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -44,7 +44,7 @@ class Explanation:
         return f"<sextant.Explanation: {self.data.get('title', '')}, {len(self.rows)} candidates>"
 
 
-def explanation(function, *arguments) -> Explanation:
-    """What a function sxt_*_explain says, in both forms."""
-    form = [get_text(function, *arguments, kind) for kind in (lib.SXT_TEXT, lib.SXT_JSON)]
+def explanation(call, function, *arguments) -> Explanation:
+    """What a function sxt_*_explain says, in both forms; `call` is that of its context."""
+    form = [get_text(call, function, *arguments, kind) for kind in (lib.SXT_TEXT, lib.SXT_JSON)]
     return Explanation(form[0], json.loads(form[1]))

@@ -12,7 +12,7 @@ from . import _arrays, _options
 from ._context import Context, default_context
 from ._explain import Explanation, explanation
 from ._library import error, ffi, lib
-from ._objects import Closing, Gate
+from ._objects import Closing, Gate, made
 from ._reports import HermitianReport, from_struct
 
 _SHORTCUTS = {"toeplitz": lib.SXT_SHORTCUT_TOEPLITZ, "mixed": lib.SXT_SHORTCUT_MIXED, "always": lib.SXT_SHORTCUT_ALWAYS,
@@ -20,8 +20,9 @@ _SHORTCUTS = {"toeplitz": lib.SXT_SHORTCUT_TOEPLITZ, "mixed": lib.SXT_SHORTCUT_M
 # Members of a set that are arrays with one entry, or some, for each system.
 _ARRAYS = {"info": "int32_t *", "pivots": "int32_t *", "scale": "double *", "shift": "double *", "residual": "double *",
            "rcond": "double *", "inertia": "int32_t *", "shortcut": "uint8_t *"}  # fmt: skip
-# Outputs that are asked for by name: members of the set, the numbers of a system, and their type.
-_WANTED = {"residual": ((), numpy.float64), "rcond": ((), numpy.float64), "inertia": ((3,), numpy.int32)}
+# Outputs that are asked for by name: members of the set, the numbers of a system, their type, and the calls that write them.
+_WANTED = {"residual": ((), numpy.float64, ("solve", "factor_solve")), "rcond": ((), numpy.float64, ("factor", "factor_solve")),
+           "inertia": ((3,), numpy.int32, ("factor", "factor_solve"))}  # fmt: skip
 
 
 @dataclass
@@ -97,18 +98,18 @@ class Hermitian(Closing):
         self._dtype = numpy.dtype(dtype)
         _arrays.check_values("Hermitian: dtype", self._dtype)
         self._n, self._batch, self._options = n, batch, options
-        arrays = {"orders": _numbers("orders", orders, numpy.int32, batch), "shifts": _numbers("shifts", shifts, numpy.float64)}
+        arrays = {"orders": None if orders is None else _arrays.numbers("orders", orders, numpy.int32, batch),
+                  "shifts": None if shifts is None else _arrays.numbers("shifts", shifts, numpy.float64)}  # fmt: skip
         self._shifted, self._definite = shifts is not None, options.get("definiteness") in (None, "definite")
         given = {"n": n, "batch": batch, "n_rhs": n_rhs, "value_type": _arrays.TYPES[self._dtype], "space": lib.SXT_SPACE_HOST,
-                 "shortcuts": _shortcut_bits(shortcuts), "n_shifts": 0 if shifts is None else len(shifts)}  # fmt: skip
+                 "shortcuts": _shortcut_bits(shortcuts), "n_shifts": 0 if shifts is None else arrays["shifts"].size}  # fmt: skip
         for name, kind in (("orders", "int32_t *"), ("shifts", "double *")):
             given[name] = None if arrays[name] is None else ffi.cast(kind, _arrays.address(arrays[name]))
         settings, keep = _options.make("sxt_hermitian_options", "Hermitian", options, **given)
-        made = ffi.new("sxt_hermitian **")
         with self.context._gate:
-            self.context._call(lib.sxt_hermitian_create, self.context._use(), settings, made)
+            self._handle = made("sxt_hermitian", lib.sxt_hermitian_destroy, self.context._call, lib.sxt_hermitian_create,
+                                self.context._use(), settings)  # fmt: skip
         del keep, arrays
-        self._handle = ffi.gc(made[0], lib.sxt_hermitian_destroy)
         self._gate = Gate("solver", self.context._gate)
 
     def factor(self, a: Any, *, active: Any = None, overwrite_a: bool = False, want: str | Sequence[str] = ()) -> HermitianSystems:
@@ -123,30 +124,30 @@ class Hermitian(Closing):
         want : sequence of str, optional
             Further outputs: "rcond", "inertia".
         """
-        systems = self._systems(want)
+        systems = self._systems(want, "factor")
         systems.factor = self._matrices(a, overwrite_a)
         self._run(lib.sxt_hermitian_factor, systems, active)
         return systems
 
     def solve(self, factored: HermitianSystems, b: Any, *, a: Any = None, overwrite_b: bool = False,
               want: str | Sequence[str] = ()) -> HermitianSystems:  # fmt: skip
-        """Solves for b of shape (batch, n) or (batch, n, k) with the factors of `factor`. Systems that have no factor keep their b.
-        want: "residual", which needs the matrices again in `a`, as refinement does."""
-        if factored.factor is None:
-            raise error("SXT_E_STATE", "there are no factors: these systems were not factored by factor or factor_solve")
-        systems = HermitianSystems(factored.info.copy(), None, factored.factor, factored.pivots, factored.scale, factored.shift)
-        self._add(systems, want)
+        """Solves for b of shape (batch, n) or (batch, n, k) with the factors of `factor`, of a solver of the same sizes, type and
+        options. Systems that have no factor keep their b. want: "residual", which needs the matrices again in `a`, as refinement
+        does."""
+        systems = self._add(self._factors(factored), want, "solve")
         systems.x = self._sides(b, overwrite_b)
-        self._run(lib.sxt_hermitian_solve, systems, None, None if a is None else self._matrices(a, False))
+        matrices = None if a is None else self._matrices(a, False)
+        if systems.x.size:  # a set of no right-hand sides would mean as many as described
+            self._run(lib.sxt_hermitian_solve, systems, None, matrices)
         return systems
 
     def factor_solve(self, a: Any, b: Any, *, active: Any = None, overwrite_a: bool = False, overwrite_b: bool = False,
                      want: str | Sequence[str] = ()) -> HermitianSystems:  # fmt: skip
         """Factors and solves in one call; alone here shortcuts are taken. want: "residual", "rcond", "inertia"."""
-        systems = self._systems(want)
+        systems = self._systems(want, "factor_solve")
         systems.shortcut = numpy.zeros(self._batch, numpy.uint8)
         systems.factor, systems.x = self._matrices(a, overwrite_a), self._sides(b, overwrite_b)
-        self._run(lib.sxt_hermitian_factor_solve, systems, active)
+        self._run(lib.sxt_hermitian_factor_solve if systems.x.size else lib.sxt_hermitian_factor, systems, active)
         return systems
 
     def report(self) -> HermitianReport:
@@ -157,9 +158,9 @@ class Hermitian(Closing):
 
     def explain(self) -> Explanation:
         """The kernels considered for each phase, their predicted costs, and why others were refused."""
-        return explanation(lib.sxt_hermitian_explain, self._use())
+        return explanation(self.context._call, lib.sxt_hermitian_explain, self._use())
 
-    def _systems(self, want):
+    def _systems(self, want, call):
         systems = HermitianSystems(numpy.zeros(self._batch, numpy.int32))
         if not self._definite:
             systems.pivots = numpy.zeros((self._batch, self._n), numpy.int32)
@@ -167,13 +168,45 @@ class Hermitian(Closing):
             systems.scale = numpy.ones((self._batch, self._n))
         if self._shifted:
             systems.shift = numpy.zeros(self._batch)
-        return self._add(systems, want)
+        return self._add(systems, want, call)
 
-    def _add(self, systems, want):
+    def _factors(self, factored):
+        """What a solve reads of a factored set. It may come from another solver, or have been changed: what does not fit this
+        solver is refused, or the library would read beyond it."""
+        if not isinstance(factored, HermitianSystems):
+            raise TypeError(f"solve takes what factor returned, not {type(factored).__name__}")
+        if factored.factor is None:
+            raise error("SXT_E_STATE", "there are no factors: these systems were not factored by factor or factor_solve")
+        if factored.shortcut is not None and numpy.any(factored.shortcut):
+            raise error("SXT_E_STATE", f"system {numpy.flatnonzero(factored.shortcut)[0]} was solved by a shortcut and has no factor")
+        systems = HermitianSystems(self._part(factored, "info", numpy.int32).copy())
+        if not self._definite:
+            systems.pivots = self._part(factored, "pivots", numpy.int32, self._n)
+        if self._options.get("equilibrate"):
+            systems.scale = self._part(factored, "scale", numpy.float64, self._n)
+        if self._shifted:
+            systems.shift = self._part(factored, "shift", numpy.float64)
+        systems.factor = self._columns("factored.factor", factored.factor, (self._batch, self._n, self._n), False, False)
+        return systems
+
+    def _part(self, factored, name, dtype, *numbers):
+        """An array of a factored set, contiguous."""
+        array, shape = getattr(factored, name), (self._batch, *numbers)
+        if not isinstance(array, numpy.ndarray):
+            raise error("SXT_E_TYPE", f"factored.{name} is {type(array).__name__}, and this solver needs an array: was the set factored by "
+                        "a solver with other options?")  # fmt: skip
+        if array.dtype != dtype:
+            raise error("SXT_E_TYPE", f"factored.{name} has dtype {array.dtype}, {numpy.dtype(dtype)} is needed")
+        if array.shape != shape:
+            raise error("SXT_E_DIMENSION", f"factored.{name} has shape {array.shape}; {shape} is needed")
+        return numpy.require(array, requirements=["C", "A"])
+
+    def _add(self, systems, want, call):
         for name in (want,) if isinstance(want, str) else want:
-            if name not in _WANTED:
-                raise error("SXT_E_UNKNOWN_NAME", f"want: outputs are {', '.join(map(repr, _WANTED))}, not {name!r}")
-            shape, dtype = _WANTED[name]
+            known = [each for each, (_, _, calls) in _WANTED.items() if call in calls]
+            if name not in known:
+                raise error("SXT_E_UNKNOWN_NAME", f"want: outputs of {call} are {', '.join(map(repr, known))}, not {name!r}")
+            shape, dtype, _ = _WANTED[name]
             setattr(systems, name, numpy.zeros((self._batch, *shape), dtype))
         return systems
 
@@ -188,14 +221,14 @@ class Hermitian(Closing):
             return self._columns("b", b, b.shape, overwrite)
         return self._columns("b", b[:, :, None], (*b.shape, 1), overwrite)[:, :, 0]
 
-    def _columns(self, name, array, shape, overwrite):
-        """The array itself where each system is column-major and it may be overwritten, else such a copy."""
+    def _columns(self, name, array, shape, overwrite, writes=True):
+        """The array itself where each system is column-major and it may be overwritten, or is only read; else such a copy."""
         array = _arrays.on_host(name, array, self._dtype, "a set")
         if array.shape != shape:
             raise error("SXT_E_DIMENSION", f"{name} has shape {array.shape}; {shape} is needed")
         turned = array.transpose(0, 2, 1)
-        if overwrite and turned.flags.c_contiguous and turned.flags.aligned:
-            if not array.flags.writeable:
+        if (overwrite or not writes) and turned.flags.c_contiguous and turned.flags.aligned:
+            if writes and not array.flags.writeable:
                 raise error("SXT_E_ARGUMENT", f"{name} is read-only, and overwrite_{name} is set")
             return array
         return numpy.array(turned, order="C", copy=True).transpose(0, 2, 1)
@@ -211,7 +244,7 @@ class Hermitian(Closing):
             if array is not None:
                 setattr(described, name, ffi.cast(kind, _arrays.address(array)))
         if active is not None:
-            keep.append(_numbers("active", active, numpy.uint8, self._batch))
+            keep.append(_arrays.numbers("active", active, numpy.uint8, self._batch))
             described.active = ffi.cast("uint8_t *", _arrays.address(keep[-1]))
         if systems.x is not None:
             described.b = _arrays.address(systems.x)
@@ -221,18 +254,6 @@ class Hermitian(Closing):
 
     def __repr__(self):
         return f"<sextant.Hermitian, {self._batch} systems of order {self._n}, {self._dtype}{', closed' if self.closed else ''}>"
-
-
-def _numbers(name, numbers, dtype, count=None):
-    if numbers is None:
-        return None
-    try:
-        array = numpy.ascontiguousarray(numbers, dtype)
-    except (TypeError, ValueError, OverflowError):
-        raise error("SXT_E_TYPE", f"{name} cannot be read as an array of {numpy.dtype(dtype)}") from None
-    if array.ndim != 1 or (count is not None and array.size != count):
-        raise error("SXT_E_DIMENSION", f"{name} has shape {array.shape}; ({'k' if count is None else count},) is needed")
-    return array
 
 
 def solve_hermitian(a: Any, b: Any, *, context: Context | None = None, want: str | Sequence[str] = (), **options: Any) -> HermitianSystems:
@@ -245,8 +266,8 @@ def solve_hermitian(a: Any, b: Any, *, context: Context | None = None, want: str
     want, **options
         As there.
     """
-    a = a if isinstance(a, numpy.ndarray) else numpy.asarray(a)
-    b = b if isinstance(b, numpy.ndarray) else numpy.asarray(b)
+    a = _arrays.typed("a", a)
+    b = _arrays.on_host("b", b, a.dtype, "a set")
     if a.ndim != 3 or a.shape[1] != a.shape[2]:
         raise error("SXT_E_DIMENSION", f"a has shape {a.shape}; (batch, n, n) is needed")
     with Hermitian(a.shape[1], a.shape[0], a.dtype, n_rhs=b.shape[2] if b.ndim == 3 else 1, context=context, **options) as solver:

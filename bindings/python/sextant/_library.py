@@ -69,13 +69,16 @@ def call(function, *arguments) -> int:
     return status
 
 
-def get_text(function, *arguments) -> str:
-    """The text that a getter writes into the caller's buffer."""
-    length = ffi.new("int64_t *")
-    call(function, *arguments, NULL, 0, length)
-    buffer = ffi.new("char[]", length[0] + 1)
-    call(function, *arguments, buffer, length[0] + 1, length)
-    return ffi.string(buffer).decode("utf-8", "replace")
+def get_text(call, function, *arguments) -> str:
+    """The text that a getter writes into the caller's buffer. Some texts are made for each call and cost time, and the next may be
+    longer."""
+    length, capacity = ffi.new("int64_t *"), 16384
+    while True:
+        buffer = ffi.new("char[]", capacity)
+        call(function, *arguments, buffer, capacity, length)
+        if length[0] < capacity:
+            return ffi.string(buffer).decode("utf-8", "replace")
+        capacity = length[0] + 1
 
 
 def path_bytes(path) -> bytes:

@@ -12,7 +12,7 @@ from . import _arrays, _options, _sources
 from ._context import Context, default_context
 from ._explain import Explanation, explanation
 from ._library import NULL, error, ffi, lib, path_bytes, text
-from ._objects import Closing, Gate
+from ._objects import Closing, Gate, made
 
 # What an operator becomes when it is transposed, and when it is transposed and conjugated. C: conjugated alone.
 _TRANSPOSED = {"N": "T", "T": "N", "H": "C", "C": "H"}
@@ -94,14 +94,16 @@ class Operator:
     def _scalar(self, name, value):
         if value is None:
             return NULL
-        if isinstance(value, complex) and value.imag and self.dtype.kind == "f":
-            raise error("SXT_E_TYPE", f"multiply: {name} = {value} is complex, and the matrix is real")
+        real, given, kept = self.dtype.kind == "f", None, None
         try:
-            kept = numpy.asarray(value.real if self.dtype.kind == "f" else value, self.dtype)
-        except (AttributeError, TypeError, ValueError):
-            kept = None
-        if kept is None or kept.ndim:
+            given = numpy.asarray(value)
+            kept = numpy.asarray(given.real if real else given, self.dtype)
+        except (TypeError, ValueError):
+            pass
+        if kept is None or kept.ndim or given.dtype.kind not in "biufcO":
             raise error("SXT_E_ARGUMENT", f"multiply: {name} must be a number, not {value!r}")
+        if real and given.imag:
+            raise error("SXT_E_TYPE", f"multiply: {name} = {value} is complex, and the matrix is real")
         return ffi.from_buffer(kept.reshape(1))
 
     def _conjugated(self, x, out, alpha, beta):
@@ -191,19 +193,20 @@ class Matrix(Operator, Closing):
         if not isinstance(self.context, Context):
             raise TypeError(f"Matrix: context must be a sextant.Context, not {type(self.context).__name__}")
         self._order = None
-        made = ffi.new("sxt_matrix **")
         with self.context._gate:
             if isinstance(A, (str, os.PathLike)):
-                self._from_file(A, dtype, shape, options, made)
+                self._handle = self._from_file(A, dtype, shape, options)
             else:
-                self._from_arrays(A, dtype, shape, options, made)
-        self._handle = ffi.gc(made[0], lib.sxt_matrix_destroy)
+                self._handle = self._from_arrays(A, dtype, shape, options)
         self._gate = Gate("matrix", self.context._gate)
         info = self._info()
         self._shape = (info.rows, info.cols)
         self._dtype = _arrays.DTYPES[info.value_type]
 
-    def _from_file(self, path, dtype, shape, options, made):
+    def _made(self, function, *arguments):
+        return made("sxt_matrix", lib.sxt_matrix_destroy, self.context._call, function, self.context._use(), *arguments)
+
+    def _from_file(self, path, dtype, shape, options):
         if shape is not None:
             raise error("SXT_E_ARGUMENT", "Matrix: a file has its own shape")
         value_type = 0
@@ -211,10 +214,11 @@ class Matrix(Operator, Closing):
             _arrays.check_values("Matrix: dtype", numpy.dtype(dtype))
             value_type = _arrays.TYPES[numpy.dtype(dtype)]
         settings, keep = _options.make("sxt_matrix_options", "Matrix", options, value_type=value_type)
-        self.context._call(lib.sxt_matrix_from_file, self.context._use(), path_bytes(path), settings, made)
+        handle = self._made(lib.sxt_matrix_from_file, path_bytes(path), settings)
         del keep
+        return handle
 
-    def _from_arrays(self, A, dtype, shape, options, made):
+    def _from_arrays(self, A, dtype, shape, options):
         if dtype is not None:
             raise error("SXT_E_ARGUMENT", "Matrix: dtype is for files; convert arrays with astype")
         entries = _sources.entries(A, shape, options.get("index_base") or 0)
@@ -224,8 +228,9 @@ class Matrix(Operator, Closing):
         settings, keep = _options.make("sxt_matrix_options", "Matrix", options, **types)
         first, second, values = map(_arrays.address, (entries.first, entries.second, entries.values))
         count = (entries.count,) if entries.form == "coo" else ()
-        self.context._call(_FROM[entries.form], self.context._use(), *entries.shape, *count, first, second, values, settings, made)
+        handle = self._made(_FROM[entries.form], *entries.shape, *count, first, second, values, settings)
         del keep
+        return handle
 
     @property
     def _matrix(self):
@@ -310,10 +315,11 @@ class Matrix(Operator, Closing):
         query.m.q.flags = lib.SXT_QUERY_MATRIX | lib.SXT_QUERY_PREDICT_ONLY
         query.m.q.value_type = _arrays.TYPES[self._dtype]
         query.n_rhs = columns
-        made = ffi.new("sxt_selection **")
+        call = self.context._call
         with self._gate:
-            self.context._call(lib.sxt_kernel_select, self.context._use(), ffi.addressof(query.m.q), self._use(), made)
-            return explanation(lib.sxt_selection_explain, ffi.gc(made[0], lib.sxt_selection_destroy))
+            selection = made("sxt_selection", lib.sxt_selection_destroy, call, lib.sxt_kernel_select, self.context._use(),
+                             ffi.addressof(query.m.q), self._use())  # fmt: skip
+            return explanation(call, lib.sxt_selection_explain, selection.item())
 
     def __repr__(self):
         state = "closed" if self.closed else f"{self.nnz} entries"

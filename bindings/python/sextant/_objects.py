@@ -3,9 +3,29 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import weakref
 
-from ._library import error
+import numpy
+
+from ._library import error, ffi
+
+
+def made(kind: str, destroy, call, function, *arguments) -> numpy.ndarray:
+    """The handle (kind *) that a function of the library makes, as the item of an array: the garbage collector does not see into
+    arrays. Else it would free the handles of a cycle before the __del__ of an object in it that uses them. The handle is freed also
+    where the call raises all the same, as with what a log function raised meanwhile."""
+    place = ffi.new(kind + " **")
+    try:
+        call(function, *arguments, place)
+    except BaseException:
+        if place[0]:
+            destroy(place[0])
+        raise
+    kept = numpy.empty((), object)
+    kept[()] = ffi.gc(place[0], destroy)
+    return kept
 
 
 class Gate:
@@ -14,18 +34,22 @@ class Gate:
     The C interface leaves it to its callers to keep such calls apart. Here the later one is refused: to wait for the other
     would be forever where both are of one thread, as in a callback."""
 
+    _all: weakref.WeakSet = weakref.WeakSet()
+
     def __init__(self, what: str, parent: Gate | None = None):
         self.what = what
         self._parent = parent
-        self._lock = threading.Lock()
-        self._users = 0  # -1: one alone
+        self._lock = threading.RLock()  # a handler of signals or a __del__ may enter while its own thread holds it
+        self._users: list[int] = []  # threads inside
+        self._alone = False
+        self._all.add(self)
 
     def __enter__(self):
         if self._parent:
             self._parent.__enter__()
         with self._lock:
-            if self._users >= 0:
-                self._users += 1
+            if not self._alone:
+                self._users.append(threading.get_ident())
                 return self
         if self._parent:
             self._parent.__exit__()
@@ -33,9 +57,18 @@ class Gate:
 
     def __exit__(self, *_):
         with self._lock:
-            self._users -= 1
+            self._users.remove(threading.get_ident())
         if self._parent:
             self._parent.__exit__()
+
+    @classmethod
+    def after_fork(cls):
+        """In a child, where no other thread lives on: their calls never end."""
+        own = threading.get_ident()
+        for gate in cls._all:
+            gate._lock = threading.RLock()
+            gate._users = [user for user in gate._users if user == own]
+            gate._alone = gate._alone and bool(gate._users)
 
     def alone(self) -> Alone:
         """For a call that the C interface marks [exclusive]."""
@@ -51,8 +84,9 @@ class Alone:
         if gate._parent:
             gate._parent.__enter__()
         with gate._lock:
-            if gate._users == 0:
-                gate._users = -1
+            if not gate._users:
+                gate._users.append(threading.get_ident())
+                gate._alone = True
                 return
         if gate._parent:
             gate._parent.__exit__()
@@ -61,9 +95,13 @@ class Alone:
     def __exit__(self, *_):
         gate = self._gate
         with gate._lock:
-            gate._users = 0
+            gate._users.clear()
+            gate._alone = False
         if gate._parent:
             gate._parent.__exit__()
+
+
+os.register_at_fork(after_in_child=Gate.after_fork)
 
 
 class Closing:
@@ -77,7 +115,7 @@ class Closing:
         handle = self._handle
         if handle is None:
             raise error("SXT_E_STATE", f"this {type(self).__name__} is closed")
-        return handle
+        return handle.item()
 
     @property
     def closed(self) -> bool:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import difflib
 import re
 
+import numpy
+
 from ._library import error, ffi, lib
 
 # Members that the package fills in: sizes, types, addresses, and what has an argument of its own.
@@ -71,8 +73,22 @@ def make(struct: str, owner: str, given: dict, **own):
     return options, keep
 
 
+def _number(value, real):
+    """cffi takes what converts to a number: NumPy's types would lose an imaginary part or a fraction."""
+    if isinstance(value, numpy.ndarray):
+        if value.ndim:
+            raise TypeError
+        value = value[()]
+    if isinstance(value, numpy.complexfloating if real else numpy.inexact):
+        raise TypeError
+    return value
+
+
 def _set(options, name, value, owner):
+    member = dict(ffi.typeof(options).item.fields)[name].type
     try:
+        if member.kind == "primitive":
+            value = _number(value, member.cname in ("float", "double"))
         setattr(options, name, value)
     except TypeError:
         raise error("SXT_E_ARGUMENT", f"{owner}: {name} has a value of a wrong type: {value!r}") from None

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from typing import Any, Callable
 
 import numpy
@@ -13,7 +14,7 @@ from ._callbacks import Callback, callback
 from ._explain import Explanation, explanation
 from ._library import error, ffi, lib, text
 from ._matrix import as_matrix
-from ._objects import Closing, Gate
+from ._objects import Closing, Gate, made
 from ._reports import Report, from_struct
 
 _HISTORY = 10000  # iterations that history=True keeps
@@ -60,11 +61,9 @@ class PCG(Closing):
         vectors = self._null_space(null_space)
         given = {} if vectors is None else {"null_space": _arrays.address(vectors), "null_space_size": vectors.shape[1]}
         settings, keep = _options.make("sxt_pcg_options", "PCG", options, **given)
-        made = ffi.new("sxt_pcg **")
         with self._matrix._gate:
-            self.context._call(lib.sxt_pcg_create, self._matrix._use(), settings, made)
+            self._handle = made("sxt_pcg", lib.sxt_pcg_destroy, self.context._call, lib.sxt_pcg_create, self._matrix._use(), settings)
         del keep
-        self._handle = ffi.gc(made[0], lib.sxt_pcg_destroy)
         self._gate = Gate("solver", self._matrix._gate)
 
     def _null_space(self, given):
@@ -119,7 +118,8 @@ class PCG(Closing):
         """
         source = _arrays.read("b", b, self._n, self._dtype, self.context)
         target, answer = _arrays.result(b, out, self._n, source, self._dtype, self.context)
-        cancel = ffi.new("int32_t *") if progress is None and (source.one if interruptible is None else interruptible) else None
+        alone = source.count == 1 if interruptible is None else interruptible
+        cancel = ffi.new("int32_t *") if progress is None and alone else None
         call = _Solve(self, source.count, progress, history, options, cancel=cancel, use_initial_guess=x0 is not None)
         if x0 is not None:
             _start(x0, target, self)
@@ -134,7 +134,7 @@ class PCG(Closing):
     def explain(self) -> Explanation:
         """The plan: the kernel chosen for each part, the alternatives, their predicted costs, and why others were refused."""
         with self._gate:
-            return explanation(lib.sxt_pcg_explain, self._use())
+            return explanation(self.context._call, lib.sxt_pcg_explain, self._use())
 
     def __repr__(self):
         return f"<sextant.PCG of {self._n} unknowns, {self._dtype}{', closed' if self.closed else ''}>"
@@ -159,7 +159,9 @@ class _Solve:
     def __init__(self, pcg, count, progress, history, options, **own):
         self._pcg, self._count = pcg, count
         self._callback = Callback(progress) if progress else None
-        self._capacity = _HISTORY if history is True else int(history)
+        self._capacity = _HISTORY if history is True else operator.index(history)
+        if self._capacity < 0:
+            raise error("SXT_E_ARGUMENT", f"PCG.solve: history = {history} is negative")
         self._history = numpy.empty((count, self._capacity)) if self._capacity else None
         self._lengths = numpy.zeros(count, numpy.int64)
         if self._capacity:

@@ -4,6 +4,7 @@ pointer says."""
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 
 import numpy
@@ -47,7 +48,7 @@ def _shape(shape, n):
     if shape is None:
         return (n, n)
     try:
-        rows, cols = (int(each) for each in shape)
+        rows, cols = (operator.index(each) for each in shape)
     except (TypeError, ValueError):
         raise error("SXT_E_ARGUMENT", f"Matrix: shape must be (rows, columns), not {shape!r}") from None
     if rows < 0 or cols < 0:
@@ -72,12 +73,7 @@ def _from_scipy(A):
 
 
 def _values(values):
-    if not isinstance(values, numpy.ndarray):
-        values = numpy.asarray(values)
-        if values.dtype.kind in "biu":  # numbers of a list have no type of their own
-            values = values.astype(numpy.float64)
-    _arrays.check_values("data", values.dtype)
-    return _flat("data", values)
+    return _flat("data", _arrays.typed("data", values))
 
 
 def _indices(name, indices):

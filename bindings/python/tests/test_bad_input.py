@@ -96,8 +96,15 @@ def test_outputs(a):
         a.multiply(x, beta=1)
     with pytest.raises(TypeError, match="alpha = 1j is complex"):
         a.multiply(x, alpha=1j)
-    with pytest.raises(ValueError, match="alpha must be a number"):
-        a.multiply(x, alpha="2")
+    for value in (numpy.complex64(1 + 2j), numpy.array(1 + 2j), numpy.array(2j, numpy.complex64)):
+        with pytest.raises(TypeError, match="alpha = .*2j.* is complex, and the matrix is real"):
+            a.multiply(x, alpha=value)
+        with pytest.raises(TypeError, match="beta = .* is complex"):
+            a.multiply(x, beta=value, out=numpy.zeros(4))
+    assert (a.multiply(x, alpha=numpy.array(2 + 0j)) == 2 * (a @ x)).all()
+    for value in ("2", [1.0, 2.0], numpy.ones(1), {}, object()):
+        with pytest.raises(ValueError, match="alpha must be a number"):
+            a.multiply(x, alpha=value)
 
 
 def test_not_finite(cpu, a):
@@ -222,3 +229,18 @@ def test_calibration(tmp_path):
             context.calibrate(seconds=1, kind="sxt.vector/1", path="/dev/null/machine.toml")
         with pytest.raises(TypeError, match="no option 'quickly'"):
             context.calibrate(quickly=True)
+
+
+def test_numbers_keep_their_value(a, cpu):
+    """What converts to another number is refused, not converted."""
+    for options in ({"rtol": numpy.complex64(1e-3 + 1j)}, {"rtol": numpy.array([1e-3])}, {"max_iterations": numpy.float32(3.7)},
+                    {"max_iterations": 3.7}):  # fmt: skip
+        with pytest.raises(ValueError, match=f"PCG: {next(iter(options))} has a value of a wrong type"):
+            sextant.PCG(a, **options)
+    assert sextant.PCG(a, rtol=numpy.array(1e-3), max_iterations=numpy.int32(7)).solve(numpy.ones(4))[1].converged
+    with pytest.raises(TypeError):
+        sextant.PCG(a).solve(numpy.ones(4), history=2.7)
+    with pytest.raises(ValueError, match="history = -1 is negative"):
+        sextant.PCG(a).solve(numpy.ones(4), history=-1)
+    with pytest.raises(ValueError, match="shape must be"):
+        sextant.Matrix(([1.0], ([0], [0])), shape=(2.5, 2), context=cpu)

@@ -124,12 +124,16 @@ def test_arguments_are_named(cpu):
     matrix = sextant.Matrix(plate(4), context=cpu)
     with pytest.raises(ValueError, match="permutation has 3 rows, and A has 16"):
         sextant.Analysis(matrix, permutation=[0, 1, 2])
-    with pytest.raises(TypeError, match="schur_rows must be a sequence of row numbers"):
+    with pytest.raises(TypeError, match="schur_rows must be a sequence of integers"):
         sextant.Analysis(matrix, schur_rows=[0.5])
+    with pytest.raises(TypeError, match="schur_rows must be a sequence of integers"):
+        sextant.Analysis(matrix, schur_rows=[True, False])
     with pytest.raises(TypeError, match="option of the analysis"):
         sextant.Cholesky(sextant.Analysis(matrix), order="amd")
     factor = sextant.Cholesky(matrix)
     with pytest.raises(IndexError):
         factor.inverse([0], [99])
+    with pytest.raises(OverflowError, match=r"rows\[1\] = 9223372036854775813 does not fit int64"):
+        factor.inverse(numpy.array([0, 2**63 + 5], numpy.uint64), [0, 0])
     with pytest.raises(ValueError, match="rows has 2 entries and cols 1"):
         factor.inverse([0, 1], [0])
