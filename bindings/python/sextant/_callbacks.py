@@ -14,13 +14,22 @@ from ._interrupt import cancel_all
 from ._library import ffi
 
 
+_LEVELS = 16  # of Python's stack, for a function as C calls it and for keeping what it raises
+
+
+def _need_levels(count):
+    """RecursionError where the stack has not so many left: raised in the midst of the library, it could not be kept."""
+    if count:
+        _need_levels(count - 1)
+
+
 class Callback:
     """A Python function that the library calls, known to C by a number, so that a late call finds nothing instead of
     freed memory. What the function raises is kept for the caller of the library."""
 
     _all: dict = {}
     _numbers = itertools.count(1)
-    _lock = threading.Lock()
+    _lock = threading.RLock()
     _inside = 0  # calls that may call back, of other threads than the main one
     ending = False  # the interpreter: no thread but the main one may call back any more
 
@@ -44,6 +53,7 @@ class Callback:
 
     def call(self, function, *arguments) -> int:
         """`function`, during which the library may call back: raises what the function of this callback raised."""
+        _need_levels(_LEVELS)
         main = threading.current_thread() is threading.main_thread()
         if not main:
             self._enter()
@@ -75,12 +85,12 @@ class Callback:
         with cls._lock:
             cls.ending = True
         cancel_all()
-        while cls._inside:
+        while cls._inside > 0:
             time.sleep(0.001)
 
     @classmethod
     def after_fork(cls):
-        cls._lock, cls._inside = threading.Lock(), 0
+        cls._lock, cls._inside = threading.RLock(), 0
 
 
 atexit.register(Callback.end)

@@ -4,30 +4,32 @@ thread would end first. It runs on a helper thread instead, and the main thread 
 
 from __future__ import annotations
 
-import concurrent.futures
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 _helper = None
 _running: dict = {}  # flags of jobs on other threads than the main one
 
 
-def _forget_helper():
+def _forget_threads():
     global _helper
     _helper = None
+    _running.clear()
 
 
-os.register_at_fork(after_in_child=_forget_helper)  # threads do not survive a fork
+os.register_at_fork(after_in_child=_forget_threads)  # they do not survive a fork
 
 
 def _submit(job):
-    """The job's future; None where no thread can be made any more, at the end of the interpreter."""
+    """The job's future; None where no thread can be made: at the end of the interpreter, or where the system refuses one."""
     global _helper
-    if _helper is None:
-        _helper = concurrent.futures.ThreadPoolExecutor(1, "sextant")
     try:
+        if _helper is None:
+            _helper = ThreadPoolExecutor(1, "sextant")
         return _helper.submit(job)
     except RuntimeError:
+        _helper = None  # its queue may hold the job, which the caller runs
         return None
 
 
@@ -42,7 +44,7 @@ def _until_the_end(job, cancel):
     try:
         return job()
     finally:
-        del _running[id(cancel)]
+        _running.pop(id(cancel), None)  # gone in a child that was forked meanwhile
 
 
 def interruptible(job, cancel):
@@ -50,16 +52,23 @@ def interruptible(job, cancel):
     it, and is raised once the job has ended."""
     if threading.current_thread() is not threading.main_thread():
         return _until_the_end(job, cancel)  # signals never reach other threads
-    future = _submit(job)
-    if future is None:
-        return job()
     try:
-        return future.result()
+        future = _submit(job)
+        return job() if future is None else future.result()
     except BaseException:
-        cancel[0] = 1
-        while not future.done():  # the job uses the caller's arrays
-            try:
-                concurrent.futures.wait([future])
-            except BaseException:  # a second Ctrl-C waits as well; the first is raised
-                continue
+        _wait_for_helper(cancel)
         raise
+
+
+def _wait_for_helper(cancel):
+    """Ends the job that the helper may have, and returns once it has none: a job uses the caller's arrays. Ctrl-C may have come
+    before its future was known, so a job behind it tells."""
+    while True:
+        try:
+            cancel[0] = 1
+            last = _submit(lambda: None)
+            if last is not None:
+                last.result()
+            return
+        except BaseException:  # a second Ctrl-C waits as well; the first is raised
+            continue

@@ -12,6 +12,8 @@ import pytest
 from conftest import line, run_python
 
 import sextant
+from sextant import _interrupt
+from sextant._library import ffi
 
 # Each prints "ready", then computes for far longer than the test waits.
 LONG = {
@@ -117,3 +119,54 @@ def test_other_threads_run_meanwhile(cpu):
         ticks += 1
     thread.join()
     assert counts == ["time-limit"] and ticks > 10
+
+
+def test_ctrl_c_before_the_job_is_known(monkeypatch):
+    """Between its submission and what follows: the job is ended, and is waited for."""
+    cancel, ended, submit = ffi.new("int32_t *"), [], _interrupt._submit
+
+    def job():
+        while not cancel[0]:
+            time.sleep(0.001)
+        time.sleep(0.05)
+        ended.append(True)
+
+    def interrupted(job):
+        submit(job)
+        monkeypatch.setattr(_interrupt, "_submit", submit)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_interrupt, "_submit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _interrupt.interruptible(job, cancel)
+    assert ended == [True]
+
+
+def test_a_thread_that_cannot_be_made(monkeypatch):
+    """The job runs once, on the caller's thread, and not again when threads can be made later."""
+    runs = []
+
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_interrupt, "_helper", None)
+        patch.setattr(threading.Thread, "start", refuse)
+        assert _interrupt.interruptible(lambda: runs.append("first"), ffi.new("int32_t *")) is None
+        patch.undo()
+        assert _interrupt.interruptible(lambda: runs.append("second"), ffi.new("int32_t *")) is None
+    assert runs == ["first", "second"]
+
+
+def test_several_columns_of_one(cpu):
+    """One right-hand side of shape (n, 1) is interruptible, as one of shape (n,)."""
+    used = []
+    solver = sextant.PCG(sextant.Matrix(line(9), context=cpu))
+    original = _interrupt.interruptible
+    try:
+        _interrupt.interruptible = lambda job, cancel: (used.append(True), original(job, cancel))
+        for shape, wanted in (((9,), 1), ((9, 1), 2), ((9, 2), 2)):
+            solver.solve(numpy.ones(shape))
+            assert len(used) == wanted
+    finally:
+        _interrupt.interruptible = original

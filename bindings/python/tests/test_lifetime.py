@@ -7,8 +7,10 @@ import gc
 import itertools
 import multiprocessing
 import os
+import pathlib
 import pickle
 import threading
+import time
 import weakref
 
 import numpy
@@ -16,6 +18,7 @@ import pytest
 from conftest import line, plate, run_python
 
 import sextant
+from sextant import _callbacks, _context, _library, _objects
 
 
 def everything():
@@ -191,6 +194,49 @@ def test_after_a_fork(cpu):
     assert solver.solve(numpy.ones(400))[1].converged
 
 
+def test_a_fork_while_threads_compute():
+    """Their calls do not go on in the child, which may change what they used."""
+    run_python(f"""
+import os, signal, sys, threading
+sys.path.insert(0, {os.path.dirname(__file__)!r})
+import numpy, sextant
+from conftest import plate
+a = plate(60)
+matrix = sextant.Matrix(a, context=sextant.Context("cpu"))
+solver, factor, b = sextant.PCG(matrix, rtol=1e-12), sextant.Cholesky(matrix), numpy.ones(3600)
+inside, done = threading.Event(), threading.Event()
+def wait(iteration, residual):
+    inside.set()
+    done.wait(60)
+thread = threading.Thread(target=lambda: solver.solve(b, progress=wait))
+thread.start()
+inside.wait(60)
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    matrix.update_values(2 * a.data)
+    x = factor.factor().solve(b)
+    os._exit(0 if abs(2 * (a @ x) - b).max() < 1e-9 and solver.solve(b)[1].converged else 1)
+status = os.waitpid(child, 0)[1]
+try:
+    matrix.update_values(a.data)
+except sextant.StateError:
+    done.set()
+thread.join()
+matrix.update_values(a.data)
+sys.exit(status)
+""", PYTHONWARNINGS="ignore::DeprecationWarning")
+
+
+def test_locks_are_entered_again_by_their_own_thread(cpu):
+    """By a handler of signals or a __del__ that runs while the thread holds one."""
+    for lock in (cpu._gate._lock, _callbacks.Callback._lock, _context._making):
+        with lock:
+            again = lock.acquire(timeout=1)
+            assert again
+            lock.release()
+
+
 SPAWNED = """
 import multiprocessing, numpy, sextant
 from conftest import plate
@@ -241,6 +287,59 @@ def test_log():
     with sextant.Context("cpu", log=lambda level, message: told.append((level, message)), log_level="info") as context:
         sextant.PCG(sextant.Matrix(plate(6), context=context)).solve(numpy.ones(36))
     assert {"info"} <= {level for level, _ in told} and all(isinstance(message, str) for _, message in told)
+
+
+@pytest.mark.parametrize("when", ["atexit.register(use)", "late = Late()", "late = [Late()]; late.append(late)"])
+def test_a_first_solve_at_the_interpreters_end(when):
+    """No thread can be made any more."""
+    run = run_python(f"""
+import atexit, sys
+import numpy, sextant
+matrix = sextant.Matrix(([2.0, 2.0], [0, 1], [0, 1, 2]), context=sextant.Context("cpu"))
+solver, analysis = sextant.PCG(matrix), sextant.Analysis(matrix)
+def use():
+    x = sextant.Cholesky(analysis).factor().solve(solver.solve(numpy.ones(2))[0])
+    sys.stdout.write(str(x))
+class Late:
+    def __del__(self):
+        use()
+{when}
+""")
+    assert run.stdout == "[0.25 0.25]"
+
+
+def test_the_interpreters_end_during_a_calibration(tmp_path):
+    """A daemon thread's calibration without a function of its own ends early."""
+    begun = time.perf_counter()
+    run_python(f"""
+import threading, time
+import sextant
+context = sextant.Context("cpu")
+threading.Thread(target=lambda: context.calibrate(path={str(tmp_path / "profile.toml")!r}, seconds=60), daemon=True).start()
+time.sleep(1)
+""")
+    assert time.perf_counter() - begun < 30
+
+
+def test_what_was_made_before_log_raised_is_freed(cpu):
+    matrix, freed = sextant.Matrix(plate(3), context=cpu), []
+
+    def call(function, *arguments):
+        cpu._call(function, *arguments)
+        raise LookupError
+
+    def destroy(handle):
+        freed.append(handle)
+        _library.lib.sxt_pcg_destroy(handle)
+
+    with pytest.raises(LookupError):
+        _objects.made("sxt_pcg", destroy, call, _library.lib.sxt_pcg_create, matrix._use(), _library.NULL)
+    assert len(freed) == 1
+    with pytest.raises(sextant.ArgumentError):  # nothing was made
+        _objects.made("sxt_pcg", destroy, cpu._call, _library.lib.sxt_pcg_create, _library.NULL, _library.NULL)
+    assert len(freed) == 1
+    sources = {path.name: path.read_text() for path in pathlib.Path(_objects.__file__).parent.glob("_*.py")}
+    assert [name for name, source in sources.items() if "ffi.gc(" in source] == ["_objects.py"]  # no other way is taken
 
 
 def test_what_log_raises_is_raised():
