@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tensors of other libraries (PyTorch, CuPy, JAX) by the DLPack protocol: host memory as a NumPy array that shares it, device
+"""Tensors of other libraries (PyTorch, CuPy) by the DLPack protocol: host memory as a NumPy array that shares it, device
 memory as an address."""
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy
 from ._library import error
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
+_LEGACY_STREAM = 1  # its number in the protocol, where 0 and None have meanings that vary
 _KINDS = {(2, 32): "f4", (2, 64): "f8", (5, 64): "c8", (5, 128): "c16"}
 
 
@@ -34,7 +35,7 @@ _name.restype, _name.argtypes = ctypes.c_char_p, [ctypes.py_object]
 
 
 class DeviceArray:
-    """Memory of a CUDA device, as far as calls need it. Strides count values."""
+    """Memory of a CUDA device, or managed by CUDA, as far as calls need it. Strides count values."""
 
     def __init__(self, keep, address, shape, strides, dtype, ordinal, writeable):
         self.keep, self.address, self.shape, self.strides = keep, address, shape, strides
@@ -58,13 +59,14 @@ def _read(capsule):
 
 
 def view(name: str, x, stream=None):
-    """x as a NumPy array that shares its memory, or as a DeviceArray. Both keep x alive. `stream`: of the device, on which the
-    memory will be used; None: CUDA's legacy default stream."""
+    """x as a NumPy array that shares its memory, or, of memory that a GPU may be writing, a DeviceArray. Both keep x alive. `stream`:
+    of the device, on which the memory will be used; None: CUDA's legacy default stream. x's library makes it wait for its own work."""
     kind, ordinal = x.__dlpack_device__()
     kind = int(kind)
     if kind not in (CPU, CUDA, CUDA_HOST, CUDA_MANAGED):
         raise error("SXT_E_NOT_SUPPORTED", f"{name} lies on a device of DLPack type {kind}; host memory and CUDA are taken")
-    capsule = _capsule(x, stream if kind == CUDA else None)
+    on_device = kind in (CUDA, CUDA_MANAGED)
+    capsule = _capsule(x, (_LEGACY_STREAM if stream is None else stream) if on_device else None)
     tensor, writeable = _read(capsule)
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
     code = _KINDS.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
@@ -74,7 +76,7 @@ def view(name: str, x, stream=None):
     dtype = numpy.dtype(code)
     strides = tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else _packed(shape)
     address = (tensor.data or 0) + tensor.byte_offset
-    if kind == CUDA:
+    if on_device:
         return DeviceArray((x, capsule), address, shape, strides, dtype, int(ordinal), writeable)
     return numpy.asarray(_Host((x, capsule), address, shape, strides, dtype, writeable))
 

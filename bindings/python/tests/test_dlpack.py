@@ -111,6 +111,18 @@ def test_operands_in_device_memory_keep_their_address(cpu):
         _arrays.read("x", Tensor(numpy.zeros((4, 2)), device=(2, 0)), 4, numpy.dtype(float), gpu)
 
 
+@pytest.mark.parametrize("kind", [2, 13])
+def test_memory_of_a_device_is_waited_for(kind):
+    """The tensor's library is told the stream of its use, the legacy default one where the context has none; managed memory, too,
+    may still be written by the GPU."""
+    memory = numpy.zeros(4)
+    for stream, told in ((None, 1), (77, 77)):
+        tensor = Tensor(memory, device=(kind, 0))
+        assert isinstance(_dlpack.view("x", tensor, stream), _dlpack.DeviceArray) and tensor.streams == [told]
+    tensor = Tensor(memory, device=(3, 0))  # pinned memory of the host is the host's
+    assert isinstance(_dlpack.view("x", tensor, 77), numpy.ndarray) and tensor.streams == [None]
+
+
 def test_pytorch(a):
     torch = pytest.importorskip("torch")
     x = torch.arange(4, dtype=torch.float64)
