@@ -32,7 +32,7 @@ from ._library import path as library_path
 from ._matrix import Matrix, Transpose
 from ._pcg import PCG
 from ._registry import kernels, library_version, plugins, refusals
-from ._reports import AnalysisInfo, CholeskyInfo, CholeskyReport, HermitianReport, Kernel, Plugin, Refusal, Report
+from ._reports import AnalysisInfo, CholeskyInfo, CholeskyReport, HermitianReport, Kernel, Plugin, Refusal, Report, SolveReport
 from ._solve import cg, solve
 
 __version__ = library_version()
@@ -64,6 +64,7 @@ __all__ = [
     "Report",
     "SextantError",
     "SizeError",
+    "SolveReport",
     "StateError",
     "Transpose",
     "UnsupportedError",

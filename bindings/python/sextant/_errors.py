@@ -77,8 +77,8 @@ class NotConvergedError(SextantError, RuntimeError):
     ----------
     x : array
         The best iterate; None where there is none.
-    report : sextant.Report, list of sextant.Report or None
-        How the solve ended; `report.reason` says why.
+    report : sextant.Report, list of sextant.Report, or sextant.CholeskyReport
+        How the solve ended: of conjugate gradients, where `report.reason` says why, or of a direct solve.
     """
 
     def __init__(self, sentence, status=2, code="SXT_NOT_CONVERGED", x=None, report=None):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy
 
@@ -64,6 +65,32 @@ class Report:
     def converged(self) -> bool:
         """Whether the true residual met the tolerance."""
         return self.reason == "converged"
+
+
+@dataclass(frozen=True)
+class SolveReport:
+    """What `solve` did.
+
+    Attributes
+    ----------
+    method : str
+        The one that x comes from: "pcg" or "cholesky".
+    why : str
+        Why that one, in words.
+    pcg_seconds, cholesky_seconds : float or None
+        Predicted for all solves that were expected, the factorisation included; None where it was not predicted.
+    cholesky_bytes : int or None
+        That the factorisation takes, of the host and the device.
+    details : Report, list of Report, or CholeskyReport
+        How the method ended.
+    """
+
+    method: str
+    why: str
+    pcg_seconds: float | None
+    cholesky_seconds: float | None
+    cholesky_bytes: int | None
+    details: Any
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,25 @@ from typing import Any, Callable
 import numpy
 
 from . import _arrays
-from ._cholesky import Cholesky
-from ._errors import NotConvergedError
+from ._cholesky import Analysis, Cholesky
+from ._compare import Choice, compare, given, settled
+from ._errors import NotConvergedError, SextantError
 from ._library import error, lib
 from ._matrix import Matrix, Operator, as_matrix
 from ._pcg import PCG
-from ._reports import Report
+from ._reports import Report, SolveReport
 
 _REFINEMENTS = 5  # of a direct solve, at most
 # Ends of conjugate gradients after which a factorisation may do: A may be positive definite, and no limit of time was met.
 _MAY_FACTOR = ("iteration-limit", "stagnated", "diverged", "breakdown", "not-a-number", "m-indefinite")
+# Failures of a direct solve after which conjugate gradients may do.
+_MAY_ITERATE = ("SXT_E_MEMORY", "SXT_E_NOT_POSITIVE_DEFINITE", "SXT_E_NOT_FINITE", "SXT_E_NO_KERNEL", "SXT_E_NOT_SUPPORTED")
+# Options of conjugate gradients that an analysis has, too.
+_SHARED = ("check_symmetry", "symmetry_tolerance", "expected_solves")
 
 
-def solve(A: Any, b: Any, *, method: str = "auto", rtol: float | None = None, x0: Any = None, out: Any = None, **options: Any) -> Any:
+def solve(A: Any, b: Any, *, method: str = "auto", rtol: float | None = None, x0: Any = None, out: Any = None, full_output: bool = False,
+          **options: Any) -> Any:  # fmt: skip
     """Solves A x = b for a symmetric (Hermitian) positive definite A.
 
     Parameters
@@ -28,54 +34,104 @@ def solve(A: Any, b: Any, *, method: str = "auto", rtol: float | None = None, x0
     A : Matrix, or what Matrix takes
     b : array of shape (n,) or (n, k)
     method : str, optional
-        "pcg", "cholesky", or "auto" (default): conjugate gradients, and a factorisation where they end above the tolerance.
+        "pcg", "cholesky", or "auto" (default): by predicted seconds, as ``sextant solve --method auto``. x0, norm="max", and options that
+        only conjugate gradients have mean these. Where one method cannot do it, the other one is tried.
     rtol : float, optional
         Of the residual: ``|b - A x| <= rtol |b|``; by default 1e-8 in double and 1e-5 in single precision. A direct solve is refined
         until it holds.
     x0, out : array, optional
         A guess, which "cholesky" does not use; where x goes.
+    full_output : bool, optional
+        Also return what was done.
     **options
-        Of `PCG`, or of `Analysis` with method="cholesky".
+        Of `PCG`, such as atol, or of `Analysis` with method="cholesky".
 
     Returns
     -------
     x : array
+    report : SolveReport
+        With full_output: the method, why it was taken, and how it ended.
 
     Raises
     ------
     NotConvergedError
-        The tolerance was not met: it has the best x and the report.
+        The tolerance was not met: it has the best x and the report of the method that x comes from.
     MatrixError
         A is not symmetric or not positive definite; the sentence names the entry or row.
     """
     if method not in ("auto", "pcg", "cholesky"):
         raise error("SXT_E_UNKNOWN_NAME", f"solve: method must be 'auto', 'pcg' or 'cholesky', not {method!r}")
     matrix = as_matrix(A)
+    rtol = rtol if rtol is not None else (1e-8 if matrix.dtype in ("f8", "c16") else 1e-5)
     if method == "cholesky":
-        return _direct(matrix, b, rtol, out, options)
+        choice = Choice("cholesky", "it was asked for")
+        x, details = _direct(Analysis(matrix, **options), b, rtol, out)
+    else:
+        x, details, choice = _iterative(matrix, b, method, rtol, x0, out, options)
+    report = SolveReport(choice.method, choice.why, choice.pcg_seconds, choice.cholesky_seconds, choice.cholesky_bytes, details)
+    return (x, report) if full_output else x
+
+
+def _iterative(matrix, b, method, rtol, x0, out, options):
+    """By conjugate gradients; with "auto" by a factorisation where it is predicted to take less, or where they end short. Returns x,
+    the report, and the choice."""
+    shared = {name: options[name] for name in _SHARED if name in options}
     with PCG(matrix, rtol=rtol, **options) as solver:
+        choice = Choice("pcg", "it was asked for") if method == "pcg" else settled(options, x0)
+        if choice is None:
+            x, report, choice = _cheapest(solver, b, rtol, out, options, shared)
+            if choice.method == "cholesky":
+                return x, report, choice
         x, reports = solver.solve(b, x0, out=out)
-    worst = next((each for each in (reports if isinstance(reports, list) else [reports]) if not each.converged), None)
+    columns = reports if isinstance(reports, list) else [reports]
+    worst = next((each for each in columns if not each.converged), None)
     if worst is None:
-        return x
-    if method == "auto" and worst.reason in _MAY_FACTOR and "null_space" not in options:
-        return _direct(matrix, b, rtol, out, {})
+        return x, reports, choice
+    direct = method == "auto" and not choice.direct_failed and not given(options.get("null_space")) and options.get("norm") in (None, "2")
+    if direct and worst.reason in _MAY_FACTOR:
+        choice.method, choice.why = "cholesky", f"conjugate gradients ended short: {worst.reason_sentence}"
+        wanted = _least(rtol, options.get("atol"), [each.rhs_norm for each in columns])
+        return (*_direct(Analysis(matrix, **shared), b, wanted, out), choice)
     raise _not_converged(f"{worst.reason_sentence}; |b - A x| / |b| = {worst.true_relative_residual:.3g} "
                          f"after {worst.iterations} iterations", x, reports)  # fmt: skip
+
+
+def _cheapest(solver, b, rtol, out, options, shared):
+    """x, the report and the choice where a factorisation is predicted to take less and does it; else no x and no report."""
+    source, choice = _arrays.read("b", b, solver._n, solver._dtype, solver.context), None
+    if source.device and options.get("atol"):
+        return None, None, Choice("pcg", "atol of a b in device memory is judged by conjugate gradients alone")
+    norms = numpy.linalg.norm(source.array.astype("D"), axis=0) if options.get("atol") else ()
+    try:
+        analysis, choice = compare(solver, options, shared, source.count)
+        if analysis is None:
+            return None, None, choice
+        return (*_direct(analysis, b, _least(rtol, options.get("atol"), numpy.atleast_1d(norms)), out), choice)
+    except SextantError as failed:
+        if failed.code not in _MAY_ITERATE:
+            raise
+        choice = choice or Choice("pcg", "")
+        choice.method, choice.why, choice.direct_failed = "pcg", f"conjugate gradients, as the direct solve failed: {failed}", True
+        return None, None, choice
 
 
 def _not_converged(sentence, x, report):
     return NotConvergedError(sentence, lib.SXT_NOT_CONVERGED, "SXT_NOT_CONVERGED", x, report)
 
 
-def _direct(matrix, b, rtol, out, options):
-    """By a factorisation, refined to the tolerance."""
-    wanted = rtol if rtol is not None else (1e-8 if matrix.dtype in ("f8", "c16") else 1e-5)
-    with Cholesky(matrix, **options) as factor:
-        x, report = factor.solve(b, out=out, full_output=True, refine_steps=_REFINEMENTS, refine_tolerance=wanted)
+def _least(rtol, atol, norms):
+    """The relative residual that meets max(rtol |b|, atol) for every column, of these |b|."""
+    largest = max(norms, default=0)
+    return max(rtol, atol / largest) if atol and largest > 0 else rtol
+
+
+def _direct(analysis, b, wanted, out):
+    """By a factorisation, refined to a relative residual of `wanted`: x and the report."""
+    with Cholesky(analysis) as factor:
+        x, report = factor.factor().solve(b, out=out, full_output=True, refine_steps=_REFINEMENTS, refine_tolerance=wanted)
     if not report.residual <= wanted:
-        raise _not_converged(f"a direct solve left |b - A x| / |b| = {report.residual:.3g}, above {wanted:.3g}", x, None)
-    return x
+        raise _not_converged(f"a direct solve left |b - A x| / |b| = {report.residual:.3g}, above {wanted:.3g}", x, report)
+    return x, report
 
 
 def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M: str | None = None,

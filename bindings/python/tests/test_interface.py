@@ -2,6 +2,7 @@
 """The package reaches all of the C interface, or docs/python.md says what it leaves out, and why."""
 
 import dataclasses
+import importlib.util
 import pathlib
 import re
 
@@ -9,7 +10,7 @@ import pytest
 from conftest import run_python
 
 import sextant
-from sextant import _errors, _library, _options, _reports
+from sextant import _compare, _errors, _library, _options, _reports
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 HEADERS = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "include/sextant").glob("*.h")))
@@ -94,6 +95,54 @@ def test_every_named_value(option, prefix):
     constants = {name for name in dir(_library.lib) if name.startswith(prefix)}
     assert len(_options.NAMES[option]) == len(constants) > 1
     assert {getattr(_library.lib, name) for name in constants} == set(_options.NAMES[option].values())
+
+
+def test_a_text_that_grows_is_whole():
+    """Texts are made for each call; none is made twice without need."""
+    texts, calls = iter(["a" * 20000, "b" * 50000, "c" * 50000]), []
+
+    def getter(buffer, capacity, length):
+        made = next(texts).encode()
+        calls.append(len(made))
+        length[0] = len(made)
+        cut = made[: capacity - 1]
+        _library.ffi.buffer(buffer, capacity)[: len(cut) + 1] = cut + b"\0"
+        return 0
+
+    assert _library.get_text(_library.call, getter) == "c" * 50000 and len(calls) == 3
+    texts = iter(["short"])
+    assert _library.get_text(_library.call, getter) == "short"
+
+
+def test_the_wheel_has_all_kernels():
+    """Every component that plugins are installed in."""
+    project = (ROOT / "bindings/python/pyproject.toml").read_text(encoding="utf-8")
+    components = re.findall(r'"(\w+)"', re.search(r"install\.components = \[(.*?)\]", project).group(1))
+    plugins = re.findall(r"set\(component (\w+)\)", (ROOT / "cmake/SextantPlugin.cmake").read_text(encoding="utf-8"))
+    assert set(plugins) == {"runtime", "cuda"} and set(plugins) | {"python"} == set(components)
+
+
+def test_declarations_are_the_public_headers(tmp_path):
+    """Not those of other headers, whatever the folders above either are called."""
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "bindings/python/generate.py")
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    include = tmp_path / "sextant" / "include"
+    lines = [f'# 1 "{include}/sextant/pcg.h" 1', "int ours;", f'# 1 "{include}/stdint.h" 1 3', "int theirs;",
+             f'# 2 "{include}/other/../sextant/plugin/kinds/spmv.h" 2', "int also;"]  # fmt: skip
+    compiler = tmp_path / "cc"
+    compiler.write_text("#!/bin/sh\ncat <<'END'\n" + "\n".join(lines) + "\nEND\n")
+    compiler.chmod(0o755)
+    assert generate.declarations(str(compiler), include) == "int ours;\nint also;"
+
+
+def test_solve_compares_as_the_command():
+    """Both take an analysis for as long, and the same options for those of conjugate gradients."""
+    tool = (ROOT / "tools/sextant/commands/solve_auto.cpp").read_text(encoding="utf-8")
+    constants = re.search(r"analysis_s = ([^,]+), analysis_s_an_entry = ([^;]+);", tool).groups()
+    assert tuple(map(float, constants)) == (_compare._ANALYSIS_SECONDS, _compare._ANALYSIS_SECONDS_AN_ENTRY)
+    names = {name.replace("-", "_") for name in re.findall(r'"--([a-z-]+)"\}', tool)} - {"plan", "save_plan", "history"}
+    assert names - {"precond"} | {"preconditioner"} == set(_compare._OF_PCG)
 
 
 def test_everything_public_is_documented():

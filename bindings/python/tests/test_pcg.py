@@ -77,6 +77,18 @@ def test_what_progress_raises_is_raised(cpu):
     assert solver.solve(numpy.ones(400))[1].converged
 
 
+def test_progress_near_the_end_of_the_stack(cpu):
+    """Where no level of Python's stack is left, the exception still comes out of the call."""
+    solver = sextant.PCG(sextant.Matrix(plate(6), context=cpu))
+
+    def again(iteration, residual):
+        solver.solve(numpy.ones(36), progress=again)
+
+    with pytest.raises(RecursionError):
+        solver.solve(numpy.ones(36), progress=again)
+    assert solver.solve(numpy.ones(36))[1].converged
+
+
 def test_new_values(cpu):
     matrix, a = sextant.Matrix(line(30), context=cpu), line(30)
     solver = sextant.PCG(matrix)
@@ -140,11 +152,76 @@ def test_solve(cpu):
 
 def test_solve_falls_back_to_a_factorisation(cpu):
     a = sextant.Matrix(plate(20), context=cpu)
-    x = sextant.solve(a, numpy.ones(400), max_iterations=2)
+    x, report = sextant.solve(a, numpy.ones(400), max_iterations=2, full_output=True)
     numpy.testing.assert_allclose(a @ x, 1, atol=1e-7)
+    assert report.method == "cholesky" and "ended short: the iteration limit" in report.why and report.details.residual <= 1e-8
     with pytest.raises(sextant.NotConvergedError, match="iteration limit") as error:
         sextant.solve(a, numpy.ones(400), method="pcg", max_iterations=2)
     assert error.value.code == "SXT_NOT_CONVERGED" and error.value.report.iterations == 2 and error.value.x.shape == (400,)
+
+
+def test_the_fallback_keeps_the_options(cpu):
+    """Its criterion is that of conjugate gradients, and what was said of the symmetry holds."""
+    matrix, b = sextant.Matrix(plate(20), context=cpu), numpy.column_stack([numpy.ones(400), numpy.full(400, 1e3)])
+    assert numpy.linalg.norm(matrix @ sextant.solve(matrix, b, rtol=0, atol=1e-3, max_iterations=3) - b, axis=0).max() <= 1e-3
+    assert (sextant.solve(matrix, 0 * b, rtol=0, atol=1e-3, max_iterations=3) == 0).all()
+    with pytest.raises(sextant.NotConvergedError, match="a direct solve left") as error:
+        sextant.solve(matrix, b, rtol=1e-40, max_iterations=3)
+    assert isinstance(error.value.report, sextant.CholeskyReport) and error.value.report.residual > 0
+    with pytest.raises(sextant.NotConvergedError, match="iteration limit"):  # a direct solve is judged in the 2-norm
+        sextant.solve(matrix, b, norm="max", max_iterations=3)
+    skewed = plate(20)
+    skewed[0, 1] *= 1 + 1e-6
+    with pytest.raises(sextant.MatrixError, match="not symmetric"):
+        sextant.solve(skewed, b[:, 0], max_iterations=3)
+    for options in ({"symmetry_tolerance": 1e-3}, {"check_symmetry": False}):
+        sextant.solve(skewed, b[:, 0], rtol=1e-5, max_iterations=3, **options)
+
+
+def hard(n):
+    """A line with weights over six decades: many iterations, and a factor without fill."""
+    weights = 10.0 ** numpy.linspace(0, 6, n + 1)
+    return scipy.sparse.csr_array(scipy.sparse.diags([-weights[1:-1], weights[:-1] + weights[1:], -weights[1:-1]], [-1, 0, 1]))
+
+
+def test_solve_compares_by_predicted_seconds(cpu):
+    small, long = sextant.Matrix(plate(5), context=cpu), sextant.Matrix(hard(40000), context=cpu)
+    x, report = sextant.solve(small, numpy.ones(25), full_output=True)
+    assert report.method == "pcg" and "its analysis would take at least" in report.why and report.details.converged
+    assert report.pcg_seconds > 0 and report.cholesky_seconds is None and report.cholesky_bytes is None
+    b = long @ numpy.ones(40000)
+    x, report = sextant.solve(long, b, full_output=True)
+    assert report.method == "cholesky" and "a direct solve is predicted to take" in report.why
+    assert 0 < report.cholesky_seconds < report.pcg_seconds and report.cholesky_bytes > 0 and report.details.residual <= 1e-8
+    assert numpy.linalg.norm(b - long @ x) <= 1e-8 * numpy.linalg.norm(b)
+    x, report = sextant.solve(long, b, rtol=0, atol=1e-6 * numpy.linalg.norm(b), full_output=True)
+    assert report.method == "cholesky" and numpy.linalg.norm(b - long @ x) <= 1e-6 * numpy.linalg.norm(b)
+    for options, why in (({"x0": numpy.ones(25)}, "x0 is given"), ({"preconditioner": "jacobi"}, "preconditioner is given"),
+                         ({"max_iterations": 99}, "max_iterations is given"), ({"norm": "max"}, "2-norm"),
+                         ({"null_space": False, "max_iterations": 0, "format": "auto"}, "its analysis would take")):  # fmt: skip
+        report = sextant.solve(small, numpy.ones(25), full_output=True, **options)[1]
+        assert report.method == "pcg" and why in report.why
+    assert sextant.solve(small, numpy.ones(25), method="cholesky", full_output=True)[1].why == "it was asked for"
+
+
+def test_conjugate_gradients_where_a_direct_solve_fails(cpu, monkeypatch):
+    """As for lack of memory; other errors are raised."""
+    long, b = sextant.Matrix(hard(40000), context=cpu), hard(40000) @ numpy.ones(40000)
+    from sextant import _library, _solve
+
+    def fails(code):
+        def direct(*_):
+            raise _library.error(code, "of a test")
+
+        monkeypatch.setattr(_solve, "_direct", direct)
+
+    fails("SXT_E_MEMORY")
+    x, report = sextant.solve(long, b, rtol=1e-4, full_output=True)
+    assert report.method == "pcg" and report.why == "conjugate gradients, as the direct solve failed: of a test"
+    assert report.cholesky_seconds > 0 and report.details.converged
+    fails("SXT_E_DEVICE")
+    with pytest.raises(sextant.DeviceError, match="of a test"):
+        sextant.solve(long, b)
 
 
 def test_solve_takes_what_matrix_takes():
