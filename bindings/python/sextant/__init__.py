@@ -27,6 +27,7 @@ from ._errors import (
     UnsupportedError,
 )
 from ._explain import Explanation
+from ._files import read_matrix
 from ._hermitian import Hermitian, HermitianSystems, solve_hermitian
 from ._library import path as library_path
 from ._matrix import Matrix, Transpose
@@ -75,6 +76,7 @@ __all__ = [
     "library_path",
     "library_version",
     "plugins",
+    "read_matrix",
     "refusals",
     "solve",
     "solve_hermitian",

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Matrices from files: the library's own reader of Matrix Market, and SciPy's of other formats."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+from typing import Any
+
+import numpy
+
+from . import _arrays
+from ._context import Context
+from ._errors import SextantError
+from ._library import error
+from ._matrix import Matrix
+
+# The letter of a Harwell-Boeing type that says what the stored triangle stands for.
+_SYMMETRY = {"S": "symmetric", "Z": "skew", "H": "hermitian"}
+
+
+def read_matrix(path: str | os.PathLike, *, name: str | None = None, dtype: Any = None, context: Context | None = None,
+                **options: Any) -> Matrix:  # fmt: skip
+    """A matrix from a file, by its extension.
+
+    Parameters
+    ----------
+    path : path
+        ``.mtx`` or ``.mtx.gz``: Matrix Market, read by the library. The others need SciPy. ``.npz``: of ``scipy.sparse.save_npz``.
+        ``.rb``, ``.hb``, ``.rua``, ``.rsa``, ``.rsa.gz`` and the like: Rutherford-Boeing or Harwell-Boeing with real or integer values,
+        assembled, without right-hand sides. ``.mat``: of MATLAB, up to version 7.
+    name : str, optional
+        Of the variable in a ``.mat`` file, such as "A" or "Problem.A"; the only sparse one where it is left out.
+    dtype : optional
+        Another type than the file's; integers become float64.
+    context, **options
+        As for `Matrix`. What a Harwell-Boeing file says of the symmetry is taken where no option does.
+
+    Returns
+    -------
+    Matrix
+
+    Raises
+    ------
+    FileError
+        The file could not be read.
+    ArgumentError
+        Its content has not the format of its extension, or a ``.mat`` file has no variable of that name, or several without a name.
+    UnsupportedError
+        SciPy does not read this kind: MATLAB's version 7.3, complex values in Harwell-Boeing.
+    """
+    where = os.fsdecode(path)
+    read = _reader(where)
+    if name is not None and read is not _mat:
+        raise error("SXT_E_ARGUMENT", f"read_matrix: name is for .mat files, and {where} is none")
+    if read is None:
+        return Matrix(path, context=context, dtype=dtype, **options)
+    try:
+        entries, known = read(where, name)
+    except OSError as failed:
+        raise error("SXT_E_FILE_READ", f"{where} could not be read: {failed.strerror or failed}") from None
+    except NotImplementedError as failed:
+        raise error("SXT_E_NOT_SUPPORTED", f"{where}: {failed}") from None
+    except (SextantError, ImportError, MemoryError):
+        raise
+    except Exception as failed:  # SciPy's readers raise many kinds on damaged files
+        raise error("SXT_E_FILE_FORMAT", f"{where} has not the format of its extension, or is damaged: {failed}") from None
+    if dtype is None and entries.dtype.kind in "biu":
+        dtype = numpy.float64
+    if dtype is not None:
+        _arrays.check_values("read_matrix: dtype", numpy.dtype(dtype))
+        entries = entries.astype(dtype)
+    return Matrix(entries, context=context, **{**(known if "symmetry" not in options else {}), **options})
+
+
+def _reader(path):
+    """By the extension; None: the library's own."""
+    plain = path.lower()
+    extension = os.path.splitext(plain.removesuffix(".gz"))[1]
+    if extension == ".mtx":
+        return None
+    if extension in (".npz", ".mat") and not plain.endswith(".gz"):
+        return {".npz": _npz, ".mat": _mat}[extension]
+    if extension in (".rb", ".hb") or (len(extension) == 4 and extension[1] in "ri" and extension[2] in "usrz" and extension[3] == "a"):
+        return _harwell_boeing
+    raise error("SXT_E_NOT_SUPPORTED", f"read_matrix: {path} ends with none of .mtx, .npz, .rb, .hb, .rsa, .rua and .mat")
+
+
+def _npz(path, _):
+    from scipy.sparse import load_npz
+
+    return load_npz(path), {}
+
+
+def _harwell_boeing(path, _):
+    """SciPy reads general matrices alone: it is told that this is one, and the caller what it is. Exponents may be Fortran's D."""
+    from scipy.io import hb_read
+
+    with (gzip.open if path.lower().endswith(".gz") else open)(path, "rt", encoding="latin-1") as file:
+        head = [file.readline() for _ in range(4)]
+        kind, values = head[2][:3].upper(), file.read()
+    if kind[:1] in ("C", "P", "Q"):
+        raise NotImplementedError(f"it is of type {kind}; real and integer values are read (types R and I)")
+    head[2] = head[2][:1] + "U" + head[2][2:]
+    entries = hb_read(io.StringIO("".join(head) + values.upper().replace("D", "E")))
+    symmetry = _SYMMETRY.get(kind[1:2])
+    return entries, {"symmetry": symmetry, "triangle": "lower"} if symmetry else {}
+
+
+def _mat(path, name):
+    from scipy.io import loadmat
+
+    found = {}
+    for variable, value in loadmat(path, appendmat=False).items():
+        if hasattr(value, "tocsr"):
+            found[variable] = value
+        for field in (value.dtype.names or ()) if isinstance(value, numpy.ndarray) and value.size == 1 else ():  # a struct
+            if hasattr(value[field].item(), "tocsr"):
+                found[f"{variable}.{field}"] = value[field].item()
+    names = ", ".join(found) or "none"
+    if name is not None and name not in found:
+        raise error("SXT_E_ARGUMENT", f"{path} has no sparse matrix {name!r}; those that it has: {names}")
+    if name is None and len(found) != 1:
+        raise error("SXT_E_ARGUMENT", f"name must say which sparse matrix of {path} is meant: {names}")
+    return found[name] if name is not None else next(iter(found.values())), {}

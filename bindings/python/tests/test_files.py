@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Matrices from files of other formats, by SciPy's readers."""
+
+import gzip
+
+import numpy
+import pytest
+import scipy.io
+import scipy.sparse
+from conftest import DATA, DTYPES, plate, scattered
+
+import sextant
+
+# 4 -1 0 / -1 4 -2 / 0 -2 4, the lower triangle by columns.
+LOWER = """{title:<72}{key:<8}
+{total:14d}{pointers:14d}{indices:14d}{values:14d}
+{kind:<14}             3             3             5             0
+(4I4)           (5I4)           {form}
+   1   3   5   6
+   1   2   2   3   3
+ {numbers}
+"""
+NUMBERS = "  4.00000E+00 -1.00000D+00  4.00000E+00 -2.00000D+00  4.00000E+00"
+WHOLE = [[4, -1, 0], [-1, 4, -2], [0, -2, 4]]
+
+
+def boeing(kind="RSA", numbers=NUMBERS):
+    return LOWER.format(title="three rows", key="three", total=3, pointers=1, indices=1, values=1, kind=kind, numbers=numbers,
+                        form="(5I4)" if kind[0] in "iI" else "(5E13.5)")  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_npz_and_mat(cpu, random, tmp_path, dtype):
+    a = scattered(random, 7, 5, dtype)
+    for form in ("csr", "csc", "coo", "bsr", "dia"):
+        scipy.sparse.save_npz(tmp_path / "a.npz", a.asformat(form))
+        assert abs(sextant.read_matrix(tmp_path / "a.npz", context=cpu).to_scipy() - a).max() == 0
+    wide = a.astype("c16" if numpy.dtype(dtype).kind == "c" else "f8")  # what MATLAB has
+    scipy.io.savemat(tmp_path / "a.mat", {"a": wide, "b": numpy.ones(3)})
+    matrix = sextant.read_matrix(str(tmp_path / "a.mat"), context=cpu, dtype=dtype)
+    assert matrix.dtype == dtype and abs(matrix.to_scipy() - a).max() == 0
+
+
+def test_variables_of_mat(cpu, tmp_path):
+    """By name, and within a struct, as collections of matrices have it."""
+    scipy.io.savemat(tmp_path / "two.mat", {"a": plate(2), "b": plate(3)})
+    assert sextant.read_matrix(tmp_path / "two.mat", name="b", context=cpu).shape == (9, 9)
+    with pytest.raises(ValueError, match="name must say which sparse matrix of .*two.mat is meant: a, b"):
+        sextant.read_matrix(tmp_path / "two.mat", context=cpu)
+    with pytest.raises(ValueError, match="no sparse matrix 'c'; those that it has: a, b"):
+        sextant.read_matrix(tmp_path / "two.mat", name="c", context=cpu)
+    scipy.io.savemat(tmp_path / "one.mat", {"Problem": {"A": plate(2), "title": "a plate", "id": 7}})
+    for name in (None, "Problem.A"):
+        assert sextant.read_matrix(tmp_path / "one.mat", name=name, context=cpu).shape == (4, 4)
+    with pytest.raises(ValueError, match="name is for .mat files"):
+        sextant.read_matrix(tmp_path / "a.npz", name="a", context=cpu)
+
+
+@pytest.mark.parametrize(("kind", "numbers", "whole"), [
+    ("RSA", NUMBERS, WHOLE), ("rsa", NUMBERS, WHOLE), ("ISA", " 4 -1 4 -2 4", WHOLE), ("RUA", NUMBERS, numpy.tril(WHOLE)),
+    ("RZA", " 0 -1 0 -2 0", [[0, 1, 0], [-1, 0, 2], [0, -2, 0]]),
+])  # fmt: skip
+def test_rutherford_boeing(cpu, tmp_path, kind, numbers, whole):
+    (tmp_path / "a.rb").write_text(boeing(kind, numbers))
+    with gzip.open(tmp_path / "a.RSA.gz", "wt") as file:
+        file.write(boeing(kind, numbers))
+    for name in ("a.rb", "a.RSA.gz"):
+        matrix = sextant.read_matrix(tmp_path / name, context=cpu)
+        assert matrix.dtype == numpy.float64 and (matrix.to_scipy().toarray() == whole).all()
+    assert sextant.read_matrix(tmp_path / "a.rb", symmetry="general", context=cpu).nnz == 5
+    if kind == "RSA":
+        numpy.testing.assert_allclose(WHOLE @ sextant.solve(sextant.read_matrix(tmp_path / "a.rb", context=cpu), numpy.ones(3)), 1)
+
+
+def test_general_files_of_scipy(cpu, random, tmp_path):
+    a = scattered(random, 8, 8).tocsc()
+    scipy.io.hb_write(str(tmp_path / "a.rua"), a)
+    assert abs(sextant.read_matrix(tmp_path / "a.rua", context=cpu).to_scipy() - a).max() == 0
+
+
+def test_matrix_market(cpu):
+    assert sextant.read_matrix(DATA / "bcsstk16.mtx.gz", context=cpu, dtype=numpy.float32).shape == (4884, 4884)
+
+
+def test_integers(cpu, tmp_path):
+    scipy.sparse.save_npz(tmp_path / "a.npz", plate(2).astype(numpy.int32))
+    assert sextant.read_matrix(tmp_path / "a.npz", context=cpu).dtype == numpy.float64
+    with pytest.raises(TypeError, match="read_matrix: dtype has dtype int32"):
+        sextant.read_matrix(tmp_path / "a.npz", context=cpu, dtype=numpy.int32)
+
+
+@pytest.mark.filterwarnings("ignore:string or file could not be read:DeprecationWarning")  # SciPy's, of numbers that are none
+def test_files_that_are_none(cpu, tmp_path):
+    for name in ("a.npz", "a.mat", "a.rb", "a.mtx"):
+        with pytest.raises(OSError, match="a\\.") as error:
+            sextant.read_matrix(tmp_path / name, context=cpu)
+        assert error.value.code == "SXT_E_FILE_READ"
+    (tmp_path / "text").write_text("no matrix\n" * 50)
+    for name in ("b.npz", "b.mat", "b.rb", "b.rsa"):
+        (tmp_path / name).write_bytes((tmp_path / "text").read_bytes())
+        with pytest.raises(ValueError, match=f"{name}.* has not the format of its extension") as error:
+            sextant.read_matrix(tmp_path / name, context=cpu)
+        assert error.value.code == "SXT_E_FILE_FORMAT"
+    numpy.savez(tmp_path / "dense.npz", a=numpy.ones(3))
+    scipy.io.savemat(tmp_path / "dense.mat", {"a": numpy.ones(3)})
+    for name in ("dense.npz", "dense.mat"):
+        with pytest.raises(ValueError, match=name):
+            sextant.read_matrix(tmp_path / name, context=cpu)
+    for text in (boeing(numbers=" 4 -1 4"), boeing(numbers=" 4 -1 4 x 4"), boeing()[:-60]):
+        (tmp_path / "short.rb").write_text(text)
+        with pytest.raises(ValueError, match="short.rb"):
+            sextant.read_matrix(tmp_path / "short.rb", context=cpu)
+    (tmp_path / "new.mat").write_bytes(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + b"\x89HDF\r\n\x1a\n")
+    (tmp_path / "complex.rb").write_text(boeing("CSA"))
+    for name in ("new.mat", "complex.rb", "a.txt", "a.mat.gz", "a"):
+        with pytest.raises(NotImplementedError, match=name):
+            sextant.read_matrix(tmp_path / name, context=cpu)
