@@ -5,6 +5,7 @@
 #   libsextant-dev   dev      development, fortran  headers, CMake and pkg-config files, documents, the Fortran module
 #   libsextant-cuda  cuda     cuda                  plugins for CUDA, where they are built
 #   sextant-tools    tools    tools                 the command, its manual page and completions
+#   python3-sextant  python   python                the Python package, where the system's Python has cffi
 # A further binding adds its component to CPACK_COMPONENTS_ALL and a call of sextant_debian_package.
 if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
   message(FATAL_ERROR "SEXTANT_DEBIAN: packages are built for /usr, but CMAKE_INSTALL_PREFIX is ${CMAKE_INSTALL_PREFIX}; "
@@ -48,7 +49,7 @@ endfunction()
 
 # One package: its group, its section, what it depends on beside what dpkg-shlibdeps finds, and its description.
 macro(sextant_debian_package package)
-  cmake_parse_arguments(DEB "" "GROUP;SECTION;DEPENDS;RECOMMENDS;SUGGESTS;MULTIARCH;SUMMARY;DESCRIPTION" "COMPONENTS" ${ARGN})
+  cmake_parse_arguments(DEB "" "GROUP;SECTION;ARCHITECTURE;DEPENDS;RECOMMENDS;SUGGESTS;MULTIARCH;SUMMARY;DESCRIPTION" "COMPONENTS" ${ARGN})
   string(TOUPPER "${DEB_GROUP}" group)
   list(GET DEB_COMPONENTS 0 first)
   sextant_debian_documents(${package} ${first})
@@ -56,6 +57,7 @@ macro(sextant_debian_package package)
   set(CPACK_DEBIAN_${group}_PACKAGE_NAME "${package}")
   set(CPACK_DEBIAN_${group}_FILE_NAME DEB-DEFAULT)
   set(CPACK_DEBIAN_${group}_PACKAGE_SECTION "${DEB_SECTION}")
+  set(CPACK_DEBIAN_${group}_PACKAGE_ARCHITECTURE "${DEB_ARCHITECTURE}")  # empty: this machine's
   set(CPACK_DEBIAN_${group}_PACKAGE_DEPENDS "${DEB_DEPENDS}")
   set(CPACK_DEBIAN_${group}_PACKAGE_RECOMMENDS "${DEB_RECOMMENDS}")
   set(CPACK_DEBIAN_${group}_PACKAGE_SUGGESTS "${DEB_SUGGESTS}")
@@ -93,6 +95,15 @@ if(SEXTANT_CUDA_ENABLED)
     DEPENDS "libsextant0 (= ${debian_version})"
     SUMMARY "sparse and batched dense linear algebra - kernels for CUDA"
     DESCRIPTION "${about}\n.\nThis package has the kernels for NVIDIA GPUs. They need the CUDA runtime of\nversion ${CUDAToolkit_VERSION_MAJOR}, which is not in Debian.")
+endif()
+if(TARGET sextant_python)
+  sextant_debian_package(python3-sextant GROUP python COMPONENTS python SECTION python ARCHITECTURE all
+    DEPENDS "libsextant0 (>= ${PROJECT_VERSION}), python3 (>= 3.9), python3-cffi-backend (>= 1.15), python3-numpy (>= 1:1.22)"
+    RECOMMENDS "python3-scipy" SUGGESTS "python3-matplotlib, python3-pandas"
+    SUMMARY "sparse and batched dense linear algebra - Python 3 package"
+    DESCRIPTION "${about}\n.\nThis package has the Python package sextant, for arrays of NumPy and sparse\nmatrices of SciPy.")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA
+    "${PROJECT_SOURCE_DIR}/cmake/debian/python3/postinst" "${PROJECT_SOURCE_DIR}/cmake/debian/python3/prerm")
 endif()
 
 # By hand: CPack would look for a SONAME in every plugin, too.

@@ -26,6 +26,10 @@ WANTED = {
     "sextant-tools": ([r"/usr/bin/sextant", r"/usr/share/man/man1/sextant\.1\.gz", r"/usr/share/bash-completion/completions/sextant",
                        r"/usr/share/zsh/vendor-completions/_sextant", r"/usr/share/fish/vendor_completions\.d/sextant\.fish"],
                       {"Section": "math", "Depends": r"libsextant0 \(= "}),
+    "python3-sextant": ([r"/usr/lib/python3/dist-packages/sextant/__init__\.py", r"/usr/lib/python3/dist-packages/sextant/_declarations\.py",
+                         r"/usr/lib/python3/dist-packages/sextant/_location\.py", r"/usr/lib/python3/dist-packages/sextant/py\.typed",
+                         r"/usr/lib/python3/dist-packages/sextant-[0-9.]+\.dist-info/METADATA"],
+                        {"Section": "python", "Architecture": "all", "Depends": r"libsextant0 \(>= .*python3-cffi-backend.*python3-numpy"}),
 }  # fmt: skip
 
 
@@ -76,6 +80,28 @@ def build(source, folder, definitions):
     return {path.name.split("_")[0]: path for path in sorted(output.glob("*.deb"))}
 
 
+# Run with the package and the library laid out in a folder.
+PROGRAM = "import sextant; print(sextant.solve(([2.0, 4.0], [0, 1], [0, 1, 2]), [2.0, 4.0]), sextant.__file__)"
+
+
+def python_has(module):
+    """Whether the Python that the package is for has a module."""
+    return subprocess.run(["/usr/bin/python3", "-c", f"import {module}"], capture_output=True).returncode == 0
+
+
+def problems_of_python(packages, folder):
+    """Whether the package runs on the library."""
+    root = folder / "root"
+    shutil.rmtree(root, ignore_errors=True)
+    for name in ("libsextant0", "python3-sextant"):
+        output_of("dpkg-deb", "--extract", packages[name], root)
+    libraries = next(root.glob("usr/lib/*/libsextant.so.0")).parent
+    environment = {**os.environ, "PYTHONPATH": str(root / "usr/lib/python3/dist-packages"), "LD_LIBRARY_PATH": str(libraries)}
+    run = subprocess.run(["/usr/bin/python3", "-B", "-c", PROGRAM], env=environment, capture_output=True, text=True)
+    answer = f"[1. 1.] {root}/usr/lib/python3/dist-packages/sextant/__init__.py\n"
+    return [] if run.stdout == answer else [f"python3-sextant printed:\n{run.stdout}{run.stderr}"]
+
+
 def main():
     missing = [tool for tool in TOOLS if not shutil.which(tool)]
     if missing:
@@ -86,11 +112,16 @@ def main():
         return 77
     source, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
     packages = build(source, folder, sys.argv[3:])
+    if not python_has("cffi"):
+        print("/usr/bin/python3 has no cffi: python3-sextant is left out")
+        del WANTED["python3-sextant"]
     problems = [f"{name} was not built" for name in WANTED if name not in packages]
     problems += [f"{name} was built, and this test does not know it" for name in packages if name not in WANTED]
     for name, path in packages.items():
         if name in WANTED:
             problems += problems_of(name, *read_package(path))
+    if "python3-sextant" in packages and python_has("numpy"):
+        problems += problems_of_python(packages, folder)
     if shutil.which("lintian"):
         run = subprocess.run(["lintian", "--allow-root", "--fail-on", "error,warning", *packages.values()], capture_output=True, text=True)
         print(run.stdout)
