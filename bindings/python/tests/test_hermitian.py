@@ -148,6 +148,8 @@ def test_factors_that_a_shortcut_left_out(cpu):
     solver = sextant.Hermitian(3, 1, shortcuts=("toeplitz", "always"), context=cpu)
     with pytest.raises(sextant.StateError, match="system 0 was solved by a shortcut"):
         solver.solve(solver.factor_solve(toeplitz, b), b)
+    with pytest.raises(TypeError, match="solve takes what factor returned, not ndarray"):
+        solver.solve(toeplitz, b)
 
 
 def test_no_right_hand_sides(cpu, random):
