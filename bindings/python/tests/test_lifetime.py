@@ -299,13 +299,13 @@ matrix = sextant.Matrix(([2.0, 2.0], [0, 1], [0, 1, 2]), context=sextant.Context
 solver, analysis = sextant.PCG(matrix), sextant.Analysis(matrix)
 def use():
     x = sextant.Cholesky(analysis).factor().solve(solver.solve(numpy.ones(2))[0])
-    sys.stdout.write(str(x))
+    sys.stdout.write("%.6f %.6f" % tuple(x))
 class Late:
     def __del__(self):
         use()
 {when}
 """)
-    assert run.stdout == "[0.25 0.25]"
+    assert run.stdout == "0.250000 0.250000"
 
 
 def test_the_interpreters_end_during_a_calibration(tmp_path):
