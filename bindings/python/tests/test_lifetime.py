@@ -10,7 +10,6 @@ import os
 import pathlib
 import pickle
 import threading
-import time
 import weakref
 
 import numpy
@@ -18,7 +17,7 @@ import pytest
 from conftest import line, plate, run_python
 
 import sextant
-from sextant import _callbacks, _context, _library, _objects
+from sextant import _callbacks, _context, _library, _objects, _pcg
 
 
 def everything():
@@ -308,17 +307,15 @@ class Late:
     assert run.stdout == "0.250000 0.250000"
 
 
-def test_the_interpreters_end_during_a_calibration(tmp_path):
-    """A daemon thread's calibration without a function of its own ends early."""
-    begun = time.perf_counter()
-    run_python(f"""
-import threading, time
-import sextant
-context = sextant.Context("cpu")
-threading.Thread(target=lambda: context.calibrate(path={str(tmp_path / "profile.toml")!r}, seconds=60), daemon=True).start()
-time.sleep(1)
-""")
-    assert time.perf_counter() - begun < 30
+def test_the_interpreters_end_ends_what_calls_back(monkeypatch):
+    """Calibrations and solves of daemon threads, which the program's end waits for: what the library calls tells it to stop."""
+    told = _callbacks.Callback(lambda *_: None)
+    word = _library.ffi.new("char[]", b"a kernel")
+    calls = (lambda: _context._calibration(told.user, 0.5, word, 60.0), lambda: _pcg._progress(told.user, 3, 0.1))
+    assert [call() for call in calls] == [0, 0]
+    monkeypatch.setattr(_callbacks.Callback, "ending", True)
+    assert [call() for call in calls] == [1, 1]
+    told.close()
 
 
 def test_what_was_made_before_log_raised_is_freed(cpu):
