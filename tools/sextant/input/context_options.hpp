@@ -27,7 +27,8 @@ std::vector<std::string> context_line(const ContextOptions &options);
 
 // What the context says of its device and profile.
 std::string described(const sxt_context *context);
-// The profile in use, from that description: its path, or "" where predictions are analytic.
+// The profile in use, from that description: its path, or "" where predictions are
+// analytic.
 std::string profile_of(const std::string &description);
 
 // Opens the context; its log goes to stderr. With `refusals_allowed` a refused plugin path is a message, and the
