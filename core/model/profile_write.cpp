@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Profiles to TOML, and the file they are kept in: read, merged and replaced under a lock.
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
 #include "core/base/error.hpp"
@@ -17,6 +11,7 @@
 #include "core/model/fit_text.hpp"
 #include "core/model/profile.hpp"
 #include "core/registry/registry.hpp"
+#include "files/file_lock.hpp"
 #include "files/output_file.hpp"
 
 namespace sextant {
@@ -27,30 +22,11 @@ namespace {
 
 constexpr const char *compressed_ending = ".gz";
 
-// Held while it lives; other processes that update the same file wait. The lock file stays: removing it would let two
-// processes lock two different files of one name.
-class FileLock {
- public:
-  explicit FileLock(const std::string &path) : fd_(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
-    require(fd_ >= 0, SXT_E_FILE_WRITE, path, ": ", std::strerror(errno));
-    while (::flock(fd_, LOCK_EX) != 0) {
-      if (errno == EINTR) continue;
-      const int reason = errno;
-      ::close(fd_);
-      fail(SXT_E_FILE_WRITE, path, ": ", std::strerror(reason));
-    }
-  }
-  ~FileLock() { ::close(fd_); }
-  FileLock(const FileLock &) = delete;
-  FileLock &operator=(const FileLock &) = delete;
-
- private:
-  int fd_;
-};
-
-std::string behind_links(const std::string &path) {
+// f(), with the writer's errors as the library's.
+template <class F>
+auto writing(F &&f) {
   try {
-    return files::behind_links(path);
+    return f();
   } catch (const files::WriteError &problem) {
     fail(SXT_E_FILE_WRITE, problem.what());
   }
@@ -115,7 +91,7 @@ std::string profile_text(const Profile &profile) {
 
 Profile update_profile(const std::string &given, const Profile &newer, const LogSink &log) {
   // A link stays one: what it leads to is locked, kept and written. A device or a FIFO holds no profile to add to.
-  const std::string path = behind_links(given);
+  const std::string path = writing([&] { return files::behind_links(given); });
   if (files::is_special(path) && !fs::is_directory(path)) {
     Profile alone = newer;
     alone.path = given;
@@ -123,7 +99,7 @@ Profile update_profile(const std::string &given, const Profile &newer, const Log
     return alone;
   }
   make_parent(path);
-  const FileLock lock(path + ".lock");
+  const files::FileLock lock = writing([&] { return files::FileLock(path + ".lock"); });
   Profile whole = read_or_set_aside(path, log);
   // Numbers of another machine have no business here.
   if (!whole.fingerprint.empty() && !newer.fingerprint.empty() && whole.fingerprint != newer.fingerprint)

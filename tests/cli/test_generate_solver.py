@@ -3,11 +3,12 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import unittest
 
-from support import BAD_INPUT, NOT_SOLVED, USAGE, CommandTest, array, chain, coordinate, grid
+from support import BAD_INPUT, BINARY, NOT_SOLVED, USAGE, CommandTest, array, chain, coordinate, grid
 
 COMPILER, LIBRARY, HEADERS = (os.environ.get(name, "") for name in ("SEXTANT_CC", "SEXTANT_LIBRARY", "SEXTANT_HEADERS"))
 SANITIZED = os.environ.get("SEXTANT_SANITIZED", "")
@@ -111,6 +112,18 @@ class Fortran(CommandTest):
         self.assertNotIn("@", text)
         self.assertLessEqual(max(map(len, text.splitlines())), 132)
 
+    def test_long_names_and_large_numbers(self):
+        plugins = os.path.join(self.folder, *("it's" * 20 for _ in range(3)))
+        os.makedirs(plugins)
+        self.run_command("generate-solver", self.file("a.mtx", grid(8)), "--language", "fortran", "--plugin-path", plugins,
+                         "--max-iterations", "3000000000", "-o", self.path("solver"))  # fmt: skip
+        with open(self.path("solver/solve.f90"), encoding="ascii") as file:
+            text = file.read()
+        self.assertIn("max_iterations = 3000000000_int64", text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 132)
+        constant = re.search(r"plugin_path='((?:[^']|'')*)'", text.replace("&\n    &", ""))
+        self.assertEqual(constant[1].replace("''", "'"), plugins)
+
 
 class Refusals(CommandTest):
     def test_one_matrix_and_a_folder(self):
@@ -135,7 +148,40 @@ class Refusals(CommandTest):
                           says=["3", "no program was written"])
         unsymmetric = self.file("u.mtx", coordinate(2, 2, [(1, 1, 2.0), (1, 2, 1.0), (2, 2, 2.0)]))
         self.assert_fails("generate-solver", unsymmetric, "-o", self.path("solver"), expect=NOT_SOLVED, says="symmetric")
+        self.assert_fails("generate-solver", "--generate", "stencil-2d", "--n", "400", "--max-iterations", "3", "-o", self.path("solver"),
+                          expect=NOT_SOLVED, says="no program was written")
+        self.assertFalse(os.path.exists(self.path("solver")))
+        os.mkdir(self.path("solver"))
+        self.assert_fails("generate-solver", self.path("none.mtx"), "-o", self.path("solver"), expect=BAD_INPUT, says="none.mtx")
         self.assertEqual(os.listdir(self.path("solver")), [])
+
+    def test_no_file_of_the_user_is_replaced(self):
+        os.mkdir(self.path("solver"))
+        matrix, rhs = self.file("a.mtx", grid(4)), self.file("b.mtx", array(range(1, 17)))
+        for name in ("matrix.mtx", "plan.toml", "rhs.mtx", "CMakeLists.txt"):
+            path = self.file(f"solver/{name}", "mine\n")
+            for source in ((matrix,), ("--generate", "stencil-2d", "--n", "16")):
+                self.assert_fails("generate-solver", *source, "--rhs", rhs, "-o", self.path("solver"), expect=BAD_INPUT, says=[name, "--force"])
+            with open(path, encoding="ascii") as file:
+                self.assertEqual(file.read(), "mine\n")
+            os.remove(path)
+            self.assertEqual(os.listdir(self.path("solver")), [])
+
+    def test_a_matrix_and_a_right_hand_side_that_lie_in_their_places(self):
+        os.mkdir(self.path("solver"))
+        texts = {"matrix.mtx": grid(4), "rhs.mtx": array(range(1, 17))}
+        matrix, rhs = (self.file(f"solver/{name}", text) for name, text in texts.items())
+        self.run_command("generate-solver", matrix, "--rhs", rhs, "-o", self.path("solver"))
+        for name, text in texts.items():
+            with open(self.path(f"solver/{name}"), encoding="ascii") as file:
+                self.assertEqual(file.read(), text)
+
+    def test_the_build_line_is_quoted_for_a_shell(self):
+        folder = self.path("out 1 \"$(touch it)'")
+        line = self.run_command("generate-solver", self.file("a.mtx", grid(4)), "-o", folder).stdout.split("build      ")[1]
+        words = shlex.split(line)
+        self.assertEqual(words[:5], ["cmake", "-S", folder, "-B", f"{folder}/build"])
+        self.assertEqual(words[-2:], [f"{folder}/build/solve", folder])
 
 
 class Events(CommandTest):
@@ -148,6 +194,17 @@ class Events(CommandTest):
         self.assertTrue(any(each["event"] == "timing" for each in told))
         self.assert_fails("generate-solver", self.path("a.mtx"), "-o", self.path("other"), "--events", self.path("no/where"),
                           expect=BAD_INPUT, says="--events")
+        self.assert_fails("generate-solver", self.path("a.mtx"), "-o", self.path("other"), "--events", "/dev/full/x",
+                          expect=BAD_INPUT, says="--events")
+
+    def test_a_reader_that_goes_away_ends_no_work(self):
+        reading, writing = os.pipe()
+        with subprocess.Popen([BINARY, "generate-solver", self.file("a.mtx", grid(30)), "-o", self.path("solver"), "--events", f"/dev/fd/{writing}"],
+                              env=self.environment, pass_fds=(writing,), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # fmt: skip
+            os.close(writing)
+            self.assertIn(b"reading", os.read(reading, 40))
+            os.close(reading)
+            self.assertEqual(process.wait(timeout=60), 0, process.stderr.read())
 
 
 if __name__ == "__main__":

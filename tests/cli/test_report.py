@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""sextant report, machine and model, and the additions to explain that the page shows."""
+"""sextant report and machine, and the additions to explain that the page shows."""
 import os
 import re
+import signal
 import subprocess
-import sys
+import time
 import unittest
 
-from support import BAD_INPUT, NOT_SOLVED, USAGE, CommandTest, chain, grid
-
-KERNEL = "spmv.csr.rows.cpu"
+from support import BAD_INPUT, BINARY, NOT_SOLVED, USAGE, CommandTest, chain, grid
 
 
 class Report(CommandTest):
@@ -40,6 +39,34 @@ class Report(CommandTest):
         self.assert_fails("report", expect=USAGE, says="--output")
         self.assert_fails("report", "-o", self.path("no/r.html"), expect=BAD_INPUT, says="no/r.html")
 
+    def child_of(self, process):
+        """The command line of the command that runs."""
+        with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
+            children = file.read().split()
+        try:
+            with open(f"/proc/{children[0]}/cmdline", encoding="utf-8") as file:
+                return file.read()
+        except (IndexError, FileNotFoundError, ProcessLookupError):
+            return ""
+
+    def test_ctrl_c_reaches_the_command_that_runs_and_nothing_is_left(self):
+        os.mkdir(self.path("tmp"))
+        self.environment["TMPDIR"] = self.path("tmp")
+        with subprocess.Popen([BINARY, "report", "--generate", "stencil-3d", "--n", "2000000", "--device", "cpu", "-o", self.path("r.html")],
+                              env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # fmt: skip
+            while "verify-model" not in self.child_of(process):  # the one that lasts
+                self.assertIsNone(process.poll())
+                time.sleep(0.05)
+            start = time.monotonic()
+            for _ in range(2):
+                process.send_signal(signal.SIGINT)
+                time.sleep(0.2)
+            _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, NOT_SOLVED, err)
+        self.assertIn("no report was written", err)
+        self.assertLess(time.monotonic() - start, 30)
+        self.assertEqual((os.listdir(self.path("tmp")), os.path.exists(self.path("r.html"))), ([], False))
+
 
 class Machine(CommandTest):
     def test_facts_and_ceilings(self):
@@ -56,6 +83,8 @@ class Machine(CommandTest):
             self.assertEqual(file.read().count('"point"'), 2 * len(measured["products"]))
         text = self.run_command("machine", "--device", "cpu").stdout
         self.assertIn("sextant calibrate", text)
+        for option in (("--n", "5000"), ("--events", self.path("events"))):
+            self.assert_fails("machine", *option, expect=USAGE, says=[option[0], "--measure"])
 
 
 class Pattern(CommandTest):
@@ -68,6 +97,7 @@ class Pattern(CommandTest):
         self.assertEqual(sum(rows for _, _, rows in report["pattern"]["row_lengths"]), 900)
         self.assert_fails("explain", self.path("a.mtx"), "--generate", "banded", expect=USAGE, says="one matrix")
         self.assert_fails("explain", self.path("a.mtx"), "--pattern", expect=USAGE, says="--json")
+        self.assert_fails("explain", self.path("a.mtx"), "--n", "5", expect=USAGE, says=["--n", "--generate"])
 
     def test_the_plan_says_what_the_model_sees(self):
         report, _ = self.run_json("explain", self.path("a.mtx") if os.path.exists(self.path("a.mtx")) else self.file("a.mtx", grid(6)), "--op", "spmv")
@@ -76,74 +106,6 @@ class Pattern(CommandTest):
         self.assertTrue(model["terms"])
         for term in model["terms"]:
             self.assertGreaterEqual(term["count"], 0)
-
-
-class Model(CommandTest):
-    def build(self, *more):
-        return self.run_json("model", KERNEL, "--device", "cpu", "--threads", "1", "--generate", "stencil-2d,banded,power-law", *more)[0]
-
-    def test_a_model_from_suggested_points(self):
-        report = self.build("--wanted", "10", "--events", self.path("events"), "-o", self.path("m.toml"))
-        self.assertGreaterEqual(report["measured_points"], 8)
-        self.assertLessEqual(report["measured_points"], report["set_points"])
-        self.assertIn("below", report["stopped"])
-        model = report["model"]
-        self.assertEqual(model["samples"], report["measured_points"])
-        self.assertEqual(len(model["coefficients"]), len(report["samples"][0]["terms"]))
-        self.assertEqual(len(report["curve"]), report["measured_points"] - 3)
-        with open(self.path("events"), encoding="ascii") as file:
-            self.assertEqual(file.read().count('"run"'), 2 * report["measured_points"])
-        with open(self.path("m.toml"), encoding="ascii") as file:
-            self.assertEqual(file.read(), report["toml"])
-
-    def test_c_and_python_say_what_the_fit_says(self):
-        report = self.build("--points", "all", "--seconds", "20")
-        self.assertEqual(report["measured_points"], report["set_points"])
-        self.assertEqual(report["next"], [])
-        samples = [(list(s["terms"].values()), s["working_set_bytes"], s["fitted_s"]) for s in report["samples"]]
-        scope = {}
-        exec(report["python"], scope)
-        for terms, working_set, fitted in samples:
-            self.assertAlmostEqual(scope["seconds"](terms, working_set) / fitted, 1, places=6)
-        calls = "".join(f'  {{double t[] = {{{", ".join(map(repr, terms))}}}; printf("%.17g\\n", seconds(t, {working_set!r}));}}\n'
-                        for terms, working_set, _ in samples)
-        source = self.file("m.c", f"{report['c']}\n#include <stdio.h>\nint main(void) {{\n{calls}  return 0;\n}}\n")
-        subprocess.run([os.environ["SEXTANT_CC"], "-Wall", "-Werror", source, "-o", self.path("m"), "-lm"], check=True, timeout=60)
-        answers = subprocess.run([self.path("m")], check=True, capture_output=True, text=True, timeout=60).stdout.split()
-        for answer, (_, _, fitted) in zip(answers, samples, strict=True):
-            self.assertAlmostEqual(float(answer) / fitted, 1, places=6)
-
-    def test_accepted_it_predicts_and_undone_it_does_not(self):
-        profile = self.path("p.toml")
-        self.run_command("calibrate", "--device", "cpu", "--threads", "1", "--kind", "sxt.reduction/1", "--seconds", "3", "-o", profile)
-        with open(profile, encoding="ascii") as file:
-            before = file.read()
-        with_profile = ("--profile", profile)
-        self.build("-o", self.path("m.toml"), *with_profile)
-        self.run_command("model", "--accept", self.path("m.toml"), *with_profile, "--device", "cpu")
-        with open(profile, encoding="ascii") as file:
-            once = file.read()
-        self.assertEqual(once.count(f'kernel = "{KERNEL}"'), 1)
-        again = self.run_command("model", "--accept", self.path("m.toml"), *with_profile, "--device", "cpu").stdout
-        self.assertIn("in the place of", again)
-        with open(profile, encoding="ascii") as file:
-            self.assertEqual(file.read().count(f'kernel = "{KERNEL}"'), 1)
-        # The models in use are now the accepted one: what it says of its points is what was fitted.
-        report = self.build("--points", "all", *with_profile)
-        self.assertLess(report["before"]["median_relative_error"], 0.6)
-        self.run_command("model", "--undo", *with_profile, "--device", "cpu")
-        with open(profile, encoding="ascii") as file:
-            self.assertEqual(file.read(), once)
-        self.assert_fails("model", "--undo", *with_profile, "--device", "cpu", expect=BAD_INPUT, says="nothing to undo")
-        self.assertNotEqual(before, once)
-
-    def test_refusals(self):
-        self.assert_fails("model", expect=USAGE, says="KERNEL")
-        self.assert_fails("model", "spmv.csr.row.cpu", "--device", "cpu", expect=USAGE, says=f"'{KERNEL}'")
-        self.assert_fails("model", "vector.loops.cpu", "--device", "cpu", expect=USAGE, says="sxt.vector/1")
-        entry = self.file("m.toml", "[[models]]\nkernel = \"x\"\n")
-        self.assert_fails("model", "--accept", entry, "--device", "cpu", expect=BAD_INPUT, says="calibrate")
-        self.assert_fails("model", "--accept", self.path("none"), "--profile", self.path("none"), "--device", "cpu", expect=BAD_INPUT, says="none")
 
 
 if __name__ == "__main__":

@@ -240,6 +240,7 @@ class Jobs(Served):
         while self.ask_json("/api/state")["job"]["running"]:
             self.assertLess(time.monotonic(), deadline, "not cancelled")
             time.sleep(0.1)
+        self.assertIs(self.data_of(self.ask_json("/api/state")["results"][-1])["cancelled"], True)  # it reported what it had
         self.run_job("machine", {})
 
     def test_a_matrix_goes_in_and_a_program_comes_out(self):
@@ -323,7 +324,7 @@ class Ways(Served):
         self.end(self.process)
         self.start("--folder", folder)
         self.ask("/api/upload?name=a.mtx", grid(3))
-        self.assertEqual(os.listdir(folder), ["a.mtx"])
+        self.assertEqual((os.listdir(folder), os.listdir(f"{folder}/uploads")), (["uploads"], ["a.mtx"]))
 
     def test_ctrl_c_ends_a_running_job_too(self):
         self.environment["SEXTANT_PROFILE"] = self.path("profile.toml")

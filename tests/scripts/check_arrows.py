@@ -30,9 +30,11 @@ MAY_SEE = {
 }
 # Measures what no public call shows: every candidate of every kernel, and the trees that choose between them.
 MEASURES_CORE = pathlib.PurePath("tools/measure/regret")
-# The fit of a model is pure functions of samples: the model builder of the command uses the one that core uses.
+# The fit of a model is pure functions of samples: the model builder of the command uses the one that core uses, and the
+# same hash of a text.
 BUILDS_MODELS = {pathlib.PurePath("tools/sextant/model"), pathlib.PurePath("tools/sextant/commands/model.cpp")}
 FITS = {pathlib.PurePath("core/model") / name for name in ("fit.hpp", "fit_text.hpp", "quantile.hpp")}
+FITS.add(pathlib.PurePath("core/base/hash.hpp"))
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 CUDA_HEADER = re.compile(r"^(cuda|cub/|thrust/|cooperative_groups|cublas|cusparse|cusolver|nvml|nvrtc|curand|cufft)")
 # Tries out a CUDA toolkit before anything is built with it: no part of the product.

@@ -15,9 +15,7 @@
 namespace tool {
 
 int threads_of(sxt_context *context) {
-  const std::string text = get_text(context, [context](char *buffer, std::int64_t capacity, std::int64_t *length) {
-    return sxt_context_describe(context, buffer, capacity, length);
-  });
+  const std::string text = described(context);
   const std::size_t end = text.find(" units"), start = text.rfind(' ', end - 1);
   if (end == std::string::npos || start == std::string::npos)
     fail(exit_internal, "the device does not say its threads");
@@ -139,11 +137,7 @@ int BenchSession::finish() const {
   if (!options.json && !options.verbose && !report.skipped().empty()) {
     message(fmt::format("{} combinations do not apply; --verbose says why", report.skipped().size()));
   }
-  if (!options.markdown.empty()) {
-    OutputFile file(options.markdown);
-    file.write(report.markdown(options.command_line, peers.described()));
-    file.commit();
-  }
+  if (!options.markdown.empty()) write_text(options.markdown, report.markdown(options.command_line, peers.described()));
   return report.all_good() ? exit_done : exit_not_solved;
 }
 

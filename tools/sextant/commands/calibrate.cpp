@@ -136,12 +136,6 @@ void on_sample(void *user, const sxt_model_sample *sample) {
                   sample->entries, sample->working_set_bytes, sample->measured_s, sample->fitted_s, terms);
 }
 
-void write(const std::string &path, const std::string &text) {
-  OutputFile file(path);
-  file.write(text);
-  file.commit();
-}
-
 void print_table(const std::vector<Model> &models) {
   Table table({{"kernel"},
                {"types"},
@@ -185,7 +179,10 @@ Json to_json(const std::vector<Model> &models, const std::string &path, double s
 
 int run_calibrate(const CalibrateOptions &options) {
   if (options.svg.empty() && !options.svg_kernels.empty()) fail(exit_usage, "--svg-kernels needs --svg");
-  check_outputs({{"--svg", options.svg}, {"--samples", options.samples}, {"--output", options.output}});
+  check_outputs({{"--svg", options.svg},
+                 {"--samples", options.samples},
+                 {"--output", options.output},
+                 {"--events", options.events}});
   const Context context = open_context(options.context);
   check_kernels(options.svg_kernels, options.kind);
   Reporter reporter(options.events);
@@ -207,7 +204,7 @@ int run_calibrate(const CalibrateOptions &options) {
   const auto start = std::chrono::steady_clock::now();
   check(sxt_calibrate(context.get(), &native, path, sizeof path, nullptr), context.get());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!options.samples.empty()) write(options.samples, samples.lines);
+  if (!options.samples.empty()) write_text(options.samples, samples.lines);
   if (options.json) {
     print_json(to_json(models, path, seconds, reporter.cancelled()));
   } else {
@@ -216,7 +213,7 @@ int run_calibrate(const CalibrateOptions &options) {
           reporter.cancelled() ? ", stopped early" : "", path);
   }
   // Last: a kernel without runs cannot be drawn, and the measurements are still reported.
-  if (!options.svg.empty()) write(options.svg, samples_svg(samples.plotted, options.svg_kernels));
+  if (!options.svg.empty()) write_text(options.svg, samples_svg(samples.plotted, options.svg_kernels));
   return exit_done;
 }
 

@@ -4,16 +4,12 @@
 #include "commands/command.hpp"
 #include "commands/command_tree.hpp"
 #include "input/hints.hpp"
+#include "report/embedded.hpp"
 #include "report/output.hpp"
+#include "report/shell.hpp"
 
 namespace tool {
 namespace {
-
-std::string quoted(const std::string &text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 std::vector<std::string> option_words(const CommandEntry &command) {
   std::vector<std::string> words;
@@ -37,12 +33,8 @@ std::vector<std::string> plain_words(const CommandEntry &command) {
 }
 
 // A script with its variable parts in place of @STEPS@, @VALUES@ and @WORDS@.
-std::string filled(std::string frame, const std::string &steps, const std::string &values, const std::string &words) {
-  for (const auto &[mark, part] : {std::pair("@STEPS@", &steps), {"@VALUES@", &values}, {"@WORDS@", &words}}) {
-    const std::size_t at = frame.find(mark);
-    if (at != std::string::npos) frame.replace(at, std::string(mark).size(), *part);
-  }
-  return frame;
+std::string filled(const char *frame, const std::string &steps, const std::string &values, const std::string &words) {
+  return filled_in(frame, {{"STEPS", steps}, {"VALUES", values}, {"WORDS", words}});
 }
 
 // The lines of a case over "COMMAND WORD" that lead from a command to the next, as bash and zsh write them.

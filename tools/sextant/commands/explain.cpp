@@ -92,12 +92,6 @@ Json features_json(sxt_matrix *matrix) {
   return features;
 }
 
-std::string device_text(const sxt_context *context) {
-  return get_text(context, [context](char *buffer, std::int64_t capacity, std::int64_t *length) {
-    return sxt_context_describe(context, buffer, capacity, length);
-  });
-}
-
 void print_explanation(const LoadedMatrix &matrix, const Json &features, Json &explanation, const std::string &op,
                        const std::string &device) {
   print("matrix     {}: {}\n", matrix.path, describe(matrix));
@@ -125,7 +119,7 @@ int explain(const ExplainOptions &options) {
   std::string op;
   Json explanation = explain_operation(context.get(), matrix, options, op);
   const Json features = features_json(matrix.handle.get());
-  const std::string device = device_text(context.get());
+  const std::string device = described(context.get());
   if (!options.json) {
     print_explanation(matrix, features, explanation, op, device);
     return exit_done;
@@ -157,6 +151,7 @@ void check_usage(const CLI::App &app, const ExplainOptions &options) {
   if (options.source.path.empty() && options.source.generate.empty())
     fail(exit_usage, "MATRIX.mtx is required, or --generate NAME; only --tree needs none");
   check_source(options.source);
+  if (options.source.generate.empty()) refuse_given(app, {"--n"}, "has no effect without --generate");
   if (options.pattern && !options.json) fail(exit_usage, "--pattern needs --json");
   if (options.op != "auto" && options.op != "spmv" && options.op != "pcg")
     fail(exit_usage, "--op: {}; vector operations need --tree",

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // sextant generate-solver: chooses a method for a matrix, solves, and writes a program that does the same.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <system_error>
 #include <vector>
 
@@ -13,11 +13,13 @@
 #include "commands/generate.hpp"
 #include "input/context_options.hpp"
 #include "input/hints.hpp"
+#include "input/input_file.hpp"
 #include "input/matrix_input.hpp"
 #include "input/solver_options.hpp"
 #include "report/events.hpp"
 #include "report/explanation.hpp"
 #include "report/interrupt.hpp"
+#include "report/shell.hpp"
 #include "report/table.hpp"
 #include "report/waiting.hpp"
 #include "report/write_file.hpp"
@@ -54,48 +56,101 @@ std::string in_directory(const GenerateOptions &options, const std::string &name
   return (fs::path(options.directory) / name).string();
 }
 
-// Throws where a file of this name is there already, unless it may be replaced.
-void check_directory(const GenerateOptions &options, Language language) {
+Language language_of(const GenerateOptions &options) {
+  return options.language == "c" ? Language::c : Language::fortran;
+}
+
+std::string program_matrix(const MatrixSource &source) {
+  return source.generate.empty() && source.path.ends_with(".gz") ? "matrix.mtx.gz" : "matrix.mtx";
+}
+
+// The files of a program, its source first.
+std::vector<std::string> program_files(const GenerateOptions &options, Language language) {
+  std::vector<std::string> files = {source_name(language), "CMakeLists.txt", "plan.toml",
+                                    program_matrix(options.source)};
+  if (!options.rhs.empty()) files.emplace_back("rhs.mtx");
+  return files;
+}
+
+// The folder of the program, which is removed again where it was made here and nothing came into it.
+class ProgramFolder {
+ public:
+  explicit ProgramFolder(const std::string &path) : path_(path) {
+    std::error_code error;
+    made_ = fs::create_directories(path_, error);
+    if (error) fail(exit_bad_input, "{}: {}", path_, error.message());
+  }
+  ~ProgramFolder() {
+    std::error_code ignored;
+    if (made_) fs::remove(path_, ignored);  // removes no folder with files
+  }
+  ProgramFolder(const ProgramFolder &) = delete;
+  ProgramFolder &operator=(const ProgramFolder &) = delete;
+
+ private:
+  std::string path_;
+  bool made_ = false;
+};
+
+// The matrix or right-hand side that was given lies where the program will look for it.
+bool is_in_place(const GenerateOptions &options, const std::string &name) {
   std::error_code error;
-  fs::create_directories(options.directory, error);
-  if (error) fail(exit_bad_input, "{}: {}", options.directory, error.message());
-  for (const std::string &name : {source_name(language), std::string("CMakeLists.txt")}) {
+  const std::string given = name == program_matrix(options.source) ? options.source.path
+                            : name == "rhs.mtx"                    ? options.rhs
+                                                                   : "";
+  return !given.empty() && fs::equivalent(in_directory(options, name), given, error);
+}
+
+// Throws where one of the files is there already, unless it may be replaced or is the one that was given.
+void check_directory(const GenerateOptions &options, const std::vector<std::string> &files) {
+  std::error_code error;
+  for (const std::string &name : files) {
     const std::string path = in_directory(options, name);
+    if (is_in_place(options, name)) continue;
     if (!options.force && fs::exists(path, error))
       fail(exit_bad_input, "{} is there already, and may have been changed by hand; --force replaces it", path);
     check_writable(path);
   }
 }
 
-void write(const std::string &path, const std::string &text) {
-  OutputFile file(path);
-  file.write(text);
-  file.commit();
-}
+// The matrix of the program: what is solved here is what the program reads. A generated one is written under another
+// name, which goes where no program comes of it.
+class ProgramMatrix {
+ public:
+  ProgramMatrix(const GenerateOptions &options)
+      : path_(options.source.path), place_(in_directory(options, program_matrix(options.source))) {
+    if (options.source.generate.empty()) return;
+    written_ = path_ = in_directory(options, fmt::format(".matrix-{}.mtx", getpid()));
+    write_matrix(path_, generated(options.source));
+  }
+  ~ProgramMatrix() {
+    std::error_code ignored;
+    if (!written_.empty()) fs::remove(written_, ignored);
+  }
+  ProgramMatrix(const ProgramMatrix &) = delete;
+  ProgramMatrix &operator=(const ProgramMatrix &) = delete;
+  const std::string &path() const { return path_; }
+  const std::string &shown() const { return written_.empty() ? path_ : place_; }
+  // Puts it into its place.
+  void keep() {
+    std::error_code error;
+    if (!written_.empty()) {
+      fs::rename(written_, place_, error);
+      if (error) fail(exit_bad_input, "{}: {}", place_, error.message());
+      written_.clear();
+      return;
+    }
+    if (fs::equivalent(path_, place_, error)) return;
+    InputFile from(path_);
+    OutputFile to(place_);
+    std::vector<char> piece(std::size_t{1} << 20);
+    for (std::size_t got; (got = from.read(piece.data(), piece.size())) > 0;) to.write({piece.data(), got});
+    to.commit();
+  }
 
-// A file of the matrix that lies where the program will look for it. A generated one is written first, so that what is
-// solved here is what the program reads.
-std::string matrix_file(const GenerateOptions &options) {
-  if (options.source.generate.empty()) return options.source.path;
-  const std::string path = in_directory(options, "matrix.mtx");
-  write_matrix(path, generated(options.source));
-  return path;
-}
-
-std::string program_matrix(const std::string &path) {
-  const bool compressed = path.size() > 3 && path.compare(path.size() - 3, 3, ".gz") == 0;
-  return compressed ? "matrix.mtx.gz" : "matrix.mtx";
-}
-
-void copy_matrix(const std::string &from, const std::string &to) {
-  std::error_code error;
-  if (fs::equivalent(from, to, error)) return;
-  std::ifstream in(from, std::ios::binary);
-  std::ostringstream content;
-  content << in.rdbuf();
-  if (!in) fail(exit_bad_input, "{}: could not be read again", from);
-  write(to, std::move(content).str());
-}
+ private:
+  std::string path_, place_, written_;
+};
 
 std::int32_t tell_iteration(void *user, std::int64_t iteration, double relative_residual) {
   Events &events = *static_cast<Events *>(user);
@@ -201,19 +256,40 @@ void print_report(const GenerateOptions &options, const LoadedMatrix &matrix, co
   print("solved     {} iterations, {} a solve (the median of {})\n", runs.first.iterations, seconds_text(runs.median()),
         runs.seconds.size());
   tool::print("written    {}\n", fmt::join(files, ", "));
-  print("build      cmake -S {0} -B {0}/build && cmake --build {0}/build && {0}/build/solve {0}\n", options.directory);
+  print("build      cmake -S {0} -B {0}/build && cmake --build {0}/build && {0}/build/solve {0}\n",
+        shell_word(options.directory));
+}
+
+ProgramFacts facts_of(const GenerateOptions &options, const LoadedMatrix &matrix, const Runs &runs) {
+  ProgramFacts facts;
+  facts.language = language_of(options);
+  facts.context = options.context;
+  facts.solver = options;
+  facts.rows_per_byte = file_rows_per_byte();
+  facts.matrix = program_matrix(options.source);
+  facts.rhs_file = !options.rhs.empty();
+  facts.complex_values = matrix.info.value_type == SXT_C128;
+  facts.iterations = runs.first.iterations;
+  facts.repeats = static_cast<int>(runs.seconds.size());
+  facts.seconds = runs.median();
+  return facts;
 }
 
 int generate_solver(const GenerateOptions &options) {
   check_source(options.source);
-  const Language language = options.language == "c" ? Language::c : Language::fortran;
+  check_outputs({{"--events", options.events}});
   Events events(options.events);
   const Context context = open_context(options.context);
-  check_directory(options, language);
+  const std::vector<std::string> files = program_files(options, language_of(options));
+  const ProgramFolder folder(options.directory);
+  check_directory(options, files);
   events.tell({{"event", "stage"}, {"stage", "reading"}});
+  ProgramMatrix file(options);
   const LoadedMatrix matrix = [&] {
     const Waiting waiting("reading the matrix", options.context);
-    return read_matrix(context.get(), matrix_file(options), options.setup.symmetry_tolerance);
+    LoadedMatrix read = read_matrix(context.get(), file.path(), options.setup.symmetry_tolerance);
+    read.path = file.shown();
+    return read;
   }();
   const HostVector b = options.rhs.empty()
                            ? product_with_ones(context.get(), matrix)
@@ -227,26 +303,12 @@ int generate_solver(const GenerateOptions &options) {
   HostVector x(matrix.info.value_type, matrix.info.cols);
   const Runs runs = run_solver(context.get(), pcg.get(), b, x, events);
 
-  ProgramFacts facts;
-  facts.language = language;
-  facts.context = options.context;
-  facts.solver = options;
-  facts.rows_per_byte = file_rows_per_byte();
-  facts.matrix = program_matrix(matrix.path);
-  facts.rhs_file = !options.rhs.empty();
-  facts.complex_values = matrix.info.value_type == SXT_C128;
-  facts.iterations = runs.first.iterations;
-  facts.repeats = static_cast<int>(runs.seconds.size());
-  facts.seconds = runs.median();
-  std::vector<std::string> files = {source_name(language), "CMakeLists.txt", "plan.toml", facts.matrix};
-  copy_matrix(matrix.path, in_directory(options, facts.matrix));
-  if (facts.rhs_file) {
-    files.push_back("rhs.mtx");
-    write_vector(in_directory(options, "rhs.mtx"), b);
-  }
+  const ProgramFacts facts = facts_of(options, matrix, runs);
+  file.keep();
+  if (facts.rhs_file && !is_in_place(options, "rhs.mtx")) write_vector(in_directory(options, "rhs.mtx"), b);
   check(sxt_plan_save(context.get(), in_directory(options, "plan.toml").c_str()), context.get());
-  write(in_directory(options, "CMakeLists.txt"), cmake_text(facts));
-  write(in_directory(options, files.front()), source_text(facts));
+  write_text(in_directory(options, "CMakeLists.txt"), cmake_text(facts));
+  write_text(in_directory(options, files.front()), source_text(facts));
 
   const Json explanation = explain_json(pcg.get());
   if (options.json)

@@ -17,6 +17,7 @@
 #include "report/events.hpp"
 #include "report/explanation.hpp"
 #include "report/table.hpp"
+#include "report/write_file.hpp"
 #include "sextant/plugin/kinds/dense.h"
 
 namespace tool {
@@ -33,12 +34,6 @@ struct MachineOptions {
   std::int64_t rows = 100000;
   bool measure = false, json = false;
 };
-
-std::string described(const sxt_context *context) {
-  return get_text(context, [context](char *buffer, std::int64_t capacity, std::int64_t *length) {
-    return sxt_context_describe(context, buffer, capacity, length);
-  });
-}
 
 Json profile_json(const std::string &path) {
   if (path.empty()) return nullptr;
@@ -136,6 +131,7 @@ Json measured(const MachineOptions &options, sxt_context *context, int threads) 
 }
 
 int machine(const MachineOptions &options) {
+  check_outputs({{"--events", options.events}});
   const Context context = open_context(options.context);
   const std::string description = described(context.get());
   const bool host = description.starts_with("cpu:");
@@ -188,7 +184,12 @@ void add_machine(CLI::App &parent, Action &action) {
   add_events(*app, options->events);
   add_context_options(*app, options->context);
   app->footer(help_footer);
-  app->callback([options, &action] { action = [options] { return machine(*options); }; });
+  app->callback([app, options, &action] {
+    action = [app, options] {
+      if (!options->measure) refuse_given(*app, {"--n", "--events"}, "has no effect without --measure");
+      return machine(*options);
+    };
+  });
 }
 
 }  // namespace tool

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // sextant model: builds the model of one kernel from the points that tell most, and puts it into the profile.
 #include <cmath>
-#include <fstream>
+#include <cstdlib>
 #include <memory>
-#include <sstream>
 
 #include "bench/bench.hpp"
 #include "commands/command.hpp"
@@ -26,7 +25,7 @@ namespace {
 struct ModelOptions {
   ContextOptions context;
   BuilderSettings builder;
-  std::string kernel, type = "f64", set = "small", generate, points = "suggested", events, output, accept;
+  std::string kernel, type = "f64", set = "small", generate, points = "suggested", events, output, accept, compare;
   bool undo = false, json = false;
 };
 
@@ -75,13 +74,17 @@ Json samples_json(const BuiltModel &built) {
                        {"noise", point.noise},
                        {"fitted_s", fitted_seconds(built.fit, point)},
                        {"before_s", point.before_s},
+                       {"compared_s", point.compared_s},  // JSON has null for NaN
                        {"terms", terms}});
   }
   return samples;
 }
 
-Json to_json(const BuiltModel &built) {
-  const Errors before = errors_of(built.points, [](const ModelPoint &p) { return p.before_s; });
+Json errors_json(const Errors &errors) {
+  return {{"median_relative_error", errors.median}, {"p90_relative_error", errors.p90}};
+}
+
+Json to_json(const BuiltModel &built, const std::string &compared) {
   Json json;
   json["kernel"] = built.label.kernel;
   json["version"] = built.label.version;
@@ -93,7 +96,12 @@ Json to_json(const BuiltModel &built) {
   json["stopped"] = built.stopped;
   json["seconds"] = built.seconds;
   json["model"] = form_json(built);
-  json["before"] = {{"median_relative_error", before.median}, {"p90_relative_error", before.p90}};
+  json["before"] = errors_json(errors_of(built.points, [](const ModelPoint &p) { return p.before_s; }));
+  json["compared"] = nullptr;
+  if (!compared.empty()) {
+    json["compared"] = errors_json(errors_of(built.points, [](const ModelPoint &p) { return p.compared_s; }));
+    json["compared"]["profile"] = compared;
+  }
   json["samples"] = samples_json(built);
   Json next = Json::array();
   for (const Suggestion &each : built.next) {
@@ -101,7 +109,6 @@ Json to_json(const BuiltModel &built) {
     if (next.size() == 5) break;
   }
   json["next"] = next;
-  json["curve"] = curve_of(built);
   json["toml"] = sextant::fit_toml(built.label, built.fit);
   json["c"] = formula_c(built.label, built.fit);
   json["python"] = formula_python(built.label, built.fit);
@@ -116,10 +123,21 @@ void print_model(const BuiltModel &built, const Json &json) {
   print("error      {:.1f} % (median, cross-validated), 90 % below {:.1f} %; the models in use: {:.1f} %\n",
         100 * built.fit.median_error, 100 * built.fit.p90_error,
         100 * json["before"]["median_relative_error"].get<double>());
-  Table table({{"matrix"}, {"measured", true}, {"fitted", true}, {"in use", true}, {"noise", true}});
-  for (const Json &s : json["samples"])
-    table.add({text_of(s, "matrix"), seconds_text(number_of(s, "measured_s")), seconds_text(number_of(s, "fitted_s")),
-               seconds_text(number_of(s, "before_s")), fmt::format("{:.0f} %", 100 * number_of(s, "noise"))});
+  const Json &compared = json["compared"];
+  if (compared.is_object())
+    print("           by the models of {}: {:.1f} %\n", text_of(compared, "profile"),
+          100 * number_of(compared, "median_relative_error"));
+  std::vector<Table::Column> columns = {
+      {"matrix"}, {"measured", true}, {"fitted", true}, {"in use", true}, {"noise", true}};
+  if (compared.is_object()) columns.push_back({"compared", true});
+  Table table(columns);
+  for (const Json &s : json["samples"]) {
+    std::vector<std::string> cells = {text_of(s, "matrix"), seconds_text(number_of(s, "measured_s")),
+                                      seconds_text(number_of(s, "fitted_s")), seconds_text(number_of(s, "before_s")),
+                                      fmt::format("{:.0f} %", 100 * number_of(s, "noise"))};
+    if (compared.is_object()) cells.push_back(seconds_text(number_of(s, "compared_s")));
+    table.add(cells);
+  }
   print_text(table.text());
   for (const Json &n : json["next"])
     print("next       {}: takes away {:.1f} % of what is not known, in about {}\n", text_of(n, "matrix"),
@@ -127,26 +145,26 @@ void print_model(const BuiltModel &built, const Json &json) {
   print("{}", json["toml"].get<std::string>());
 }
 
-std::string profile_in_use(sxt_context *context) {
-  const std::string text = get_text(context, [context](char *buffer, std::int64_t capacity, std::int64_t *length) {
-    return sxt_context_describe(context, buffer, capacity, length);
-  });
-  return profile_of(text);
+// The one that is named, else the one that the library would look for. Where it is named no context is opened with it:
+// a profile that cannot be read can still be mended.
+std::string profile_to_change(const ModelOptions &options) {
+  if (!options.context.profile.empty()) return options.context.profile;
+  if (const char *named = std::getenv("SEXTANT_PROFILE"); named && *named) return named;
+  const std::string profile = profile_of(described(open_context(options.context).get()));
+  if (profile.empty() && options.undo)
+    fail(exit_bad_input,
+         "no profile is in use here, and so none to change back; one that cannot be read is named by --profile");
+  return profile;
 }
 
 int change_profile(const ModelOptions &options) {
-  const Context context = open_context(options.context);
-  const std::string profile = options.context.profile.empty() ? profile_in_use(context.get()) : options.context.profile;
+  const std::string profile = profile_to_change(options);
   std::string told;
   if (options.undo) {
-    undo_acceptance(profile);
+    undo_acceptance(profile, options.context);
     told = fmt::format("{} is what it was before", profile);
   } else {
-    std::ifstream in(options.accept, std::ios::binary);
-    std::ostringstream entries;
-    entries << in.rdbuf();
-    if (!in) fail(exit_bad_input, "{}: could not be read", options.accept);
-    const int replaced = accept_models(profile, entries.str());
+    const int replaced = accept_models(profile, options.accept, options.context);
     told = fmt::format("{} has the model{}", profile, replaced ? ", in the place of the one that it had" : "");
   }
   if (options.json)
@@ -156,11 +174,25 @@ int change_profile(const ModelOptions &options) {
   return exit_done;
 }
 
+// An option without effect is a mistake.
+void check_usage(const CLI::App &app, const ModelOptions &options) {
+  if (options.undo && !options.accept.empty()) fail(exit_usage, "--accept and --undo exclude each other");
+  if (options.undo || !options.accept.empty())
+    refuse_given(app,
+                 {"kernel", "--type", "--set", "--generate", "--points", "--wanted", "--seconds", "--output",
+                  "--events", "--compare"},
+                 options.undo ? "has no effect with --undo" : "has no effect with --accept");
+}
+
 int model(const ModelOptions &options) {
   if (!options.accept.empty() || options.undo) return change_profile(options);
   if (options.kernel.empty()) fail(exit_usage, "KERNEL is required: sextant plugins lists them");
-  check_outputs({{"--output", options.output}});
+  check_outputs({{"--output", options.output}, {"--events", options.events}});
   const Context context = open_context(options.context);
+  // Before the first run, as a profile that cannot be read is told at once.
+  ContextOptions with_other = options.context;
+  with_other.profile = options.compare;
+  const Context other = options.compare.empty() ? nullptr : open_context(with_other);
   Events events(options.events);
   const InterruptFlag interrupt;
   Progress progress;
@@ -168,8 +200,9 @@ int model(const ModelOptions &options) {
   BuilderSettings settings = options.builder;
   settings.all = options.points == "all";
   events.tell({{"event", "stage"}, {"stage", "the points of the set"}});
-  const BuiltModel built =
-      build_model(context.get(), options.kernel, set, settings, [&](const BuiltModel &so_far, const ModelPoint &point) {
+  BuiltModel built = build_model(
+      context.get(), options.kernel, set, settings, [&] { return *interrupt.flag() != 0; },
+      [&](const BuiltModel &so_far, const ModelPoint &point) {
         const double error = so_far.fit.samples ? so_far.fit.median_error : std::nan("");
         progress.show(
             fmt::format("{} of {} points, error {:.1f} %", so_far.order.size(), so_far.points.size(), 100 * error));
@@ -182,15 +215,18 @@ int model(const ModelOptions &options) {
                        {"seconds", point.sample.seconds},
                        {"fitted", fitted_seconds(so_far.fit, point)},
                        {"error", error}});
-        return *interrupt.flag() != 0;
       });
-  const Json json = to_json(built);
-  if (!options.output.empty()) {
-    OutputFile file(options.output);
-    file.write(json["toml"].get<std::string>());
-    file.commit();
+  if (other)
+    for (const std::size_t p : built.order)
+      built.points[p].compared_s = predicted_seconds(other.get(), options.kernel, set, built.points[p]);
+  Json json = to_json(built, options.compare);
+  if (!options.output.empty()) write_text(options.output, json["toml"].get<std::string>());
+  if (!options.json) {
+    print_model(built, json);
+    return exit_done;
   }
-  options.json ? print_json(json) : print_model(built, json);
+  json["curve"] = curve_of(built);  // a fit for each number of points: not where it is not shown
+  print_json(json);
   return exit_done;
 }
 
@@ -224,13 +260,20 @@ void add_model(CLI::App &parent, Action &action) {
       ->capture_default_str()
       ->check(positive_number());
   app->add_option("-o,--output", options->output, "Write the model as an entry of a profile (TOML)")->type_name("FILE");
+  app->add_option("--compare", options->compare, "Say what the models of this profile predict, too")
+      ->type_name("PROFILE");
   app->add_option("--accept", options->accept, "Put the model of this file into the profile")->type_name("FILE");
   app->add_flag("--undo", options->undo, "Take the last acceptance back");
   app->add_flag("--json", options->json, "JSON instead of text");
   add_events(*app, options->events);
   add_context_options(*app, options->context);
   app->footer(help_footer);
-  app->callback([options, &action] { action = [options] { return model(*options); }; });
+  app->callback([app, options, &action] {
+    action = [app, options] {
+      check_usage(*app, *options);
+      return model(*options);
+    };
+  });
 }
 
 }  // namespace tool

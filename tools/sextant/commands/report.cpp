@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // sextant report: one HTML file with what the workbench shows, made without it.
-#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -52,17 +51,17 @@ std::vector<Step> steps(const ReportOptions &options, const std::string &folder)
 
 int report(const ReportOptions &options) {
   check_outputs({{"--output", options.output}});
-  const InterruptFlag interrupt;
-  std::atomic<int> cancel{0};
-  std::vector<Result> results;
+  const InterruptFlag interrupt(false);  // a folder is to be removed
+  const auto interrupted = [&] { return *interrupt.flag() != 0; };
+  std::vector<ResultPointer> results;
   Progress progress;
   int failed = 0;
   const Folder folder("");
   for (const Step &step : steps(options, folder.path())) {
-    if (*interrupt.flag()) fail(exit_not_solved, "interrupted: no report was written");
     progress.show(command_text(step.arguments), true);
     Result result = run_job(
-        step.arguments, false, [](const std::string &) {}, cancel);
+        step.arguments, false, [](const std::string &) {}, interrupted);
+    if (interrupted()) fail(exit_not_solved, "interrupted: no report was written");
     result.id = static_cast<int>(results.size()) + 1;
     result.view = step.view;
     result.action = step.action;
@@ -72,11 +71,9 @@ int report(const ReportOptions &options) {
       message(fmt::format("{}: {}", result.command, result.error));
       ++failed;
     }
-    results.push_back(std::move(result));
+    results.push_back(finish(std::move(result)));
   }
-  OutputFile file(options.output);
-  file.write(report_page(results, options.title));
-  file.commit();
+  write_text(options.output, report_page(results, options.title));
   print("{}: {} results{}\n", options.output, results.size(), failed ? fmt::format(", {} of them errors", failed) : "");
   return failed ? exit_bad_input : exit_done;
 }

@@ -220,10 +220,8 @@ Json report_json(const std::vector<Case> &cases, const Lines &lines, const Verif
 }
 
 void draw(const Lines &lines, const VerifyOptions &options, std::size_t cases) {
-  OutputFile file(options.svg);
-  file.write(verify_svg(
-      lines, fmt::format("Predicted and measured {} on {} matri{}", options.op, cases, cases == 1 ? "x" : "ces")));
-  file.commit();
+  write_text(options.svg, verify_svg(lines, fmt::format("Predicted and measured {} on {} matri{}", options.op, cases,
+                                                        cases == 1 ? "x" : "ces")));
 }
 
 // Visits the files, then the generated matrices, in each type asked for.

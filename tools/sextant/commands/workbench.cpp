@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // sextant workbench: serves the page to a browser on this machine, until Ctrl-C.
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include "commands/command.hpp"
 #include "input/context_options.hpp"
 #include "input/numbers.hpp"
 #include "report/output.hpp"
+#include "report/write_file.hpp"
+#include "sextant/plugin/kinds/spmv.h"
 #include "workbench/folder.hpp"
 #include "workbench/page.hpp"
 #include "workbench/server.hpp"
@@ -25,18 +33,54 @@ struct WorkbenchOptions {
   bool read_only = false, no_open = false;
 };
 
-// The desktop's own command, which may not be there; the address was printed in any case.
-void open_browser(const std::string &address) {
-  if (!std::getenv("DISPLAY") && !std::getenv("WAYLAND_DISPLAY")) return;
+// A page that leads to the address: on a command line every user of the machine could read its token.
+std::string leading_page(const Folder &folder, const std::string &address) {
+  const std::string path = (std::filesystem::path(folder.path()) / "workbench.html").string();
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0) fail(exit_bad_input, "{}: {}", path, std::strerror(errno));
+  close(file);
+  write_text(path, fmt::format("<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" "
+                               "content=\"no-referrer\">\n<meta http-equiv=\"refresh\" content=\"0;url={0}\">\n"
+                               "<title>Sextant workbench</title>\n<a href=\"{0}\">The workbench</a>\n",
+                               address));
+  return path;
+}
+
+// The desktop's own command, which may not be there; the address was printed in any case. signals: those that the
+// browser is to block.
+void open_browser(const std::string &page, const sigset_t &signals) {
   const pid_t child = fork();
   if (child == 0) {
     if (fork() == 0) {
-      execlp("xdg-open", "xdg-open", address.c_str(), static_cast<char *>(nullptr));
+      std::signal(SIGPIPE, SIG_DFL);
+      sigprocmask(SIG_SETMASK, &signals, nullptr);
+      setsid();  // Ctrl-C here is not meant for the browser
+      execlp("xdg-open", "xdg-open", page.c_str(), static_cast<char *>(nullptr));
       _exit(127);
     }
     _exit(0);
   }
   if (child > 0) waitpid(child, nullptr, 0);
+}
+
+bool has_desktop() { return std::getenv("DISPLAY") || std::getenv("WAYLAND_DISPLAY"); }
+
+// Names of kernels whose models are built point by point. Plugins are loaded here, as this asks the registry and no
+// device.
+std::vector<std::string> modelled_kernels(ContextOptions options) {
+  options.device = "cpu";
+  options.profile.clear();
+  options.log_level = "silent";
+  const Context context = open_context(options, true);
+  std::vector<std::string> names;
+  for (std::int64_t i = 0; i < sxt_kernel_count(); ++i) {
+    sxt_kernel_info info{};
+    info.struct_size = sizeof info;
+    check(sxt_kernel_get(i, &info), nullptr);
+    if (info.kind == std::string(SXT_KIND_SPMV) && !info.reference) names.emplace_back(info.name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 int workbench(const WorkbenchOptions &options) {
@@ -46,16 +90,16 @@ int workbench(const WorkbenchOptions &options) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ending, signal);
   pthread_sigmask(SIG_BLOCK, &ending, &before);
   std::signal(SIGPIPE, SIG_IGN);
-  const Folder folder(options.folder);
+  const Folder folder(options.folder), own("");
   const std::string token = random_letters(128);
-  Session session({folder.path(), context_line(options.context), options.read_only});
+  Session session({folder.path(), context_line(options.context), options.read_only, modelled_kernels(options.context)});
   const Server server(session, options.server, token);
   const std::string fragment = "/#token=" + token;
   if (options.server.socket.empty()) {
     const std::string address = fmt::format("http://127.0.0.1:{}{}", server.port(), fragment);
     print("{}\n", address);
     finish_stdout();
-    if (!options.no_open) open_browser(address);
+    if (!options.no_open && has_desktop()) open_browser(leading_page(own, address), before);
   } else {
     print("{}\nssh -L 8000:{} HOST, then http://localhost:8000{}\n", options.server.socket, options.server.socket,
           fragment);
@@ -87,9 +131,9 @@ void add_workbench(CLI::App &parent, Action &action) {
   app->add_option("--socket", options->server.socket, "A Unix socket in the place of a port")
       ->type_name("PATH")
       ->excludes(port);
-  app->add_option("--folder", options->folder, "Keep uploads and generated programs here; default: a temporary one")
+  app->add_option("--folder", options->folder, "Keep uploads, programs and results here; default: a temporary one")
       ->type_name("DIR");
-  app->add_flag("--read-only", options->read_only, "Show, and start nothing");
+  app->add_flag("--read-only", options->read_only, "Show the results of --folder, and start nothing");
   app->add_flag("--no-open", options->no_open, "Do not open a browser");
   add_context_options(*app, options->context);
   app->footer(help_footer);

@@ -3,6 +3,8 @@
 #include "input/context_options.hpp"
 
 #include <array>
+#include <cstdint>
+#include <string_view>
 
 #include "input/hints.hpp"
 #include "input/numbers.hpp"
@@ -51,11 +53,19 @@ void add_context_options(CLI::App &app, ContextOptions &options) {
       ->group(group);
 }
 
-// It stands in the last parentheses.
+std::string described(const sxt_context *context) {
+  return get_text(context, [context](char *buffer, std::int64_t capacity, std::int64_t *length) {
+    return sxt_context_describe(context, buffer, capacity, length);
+  });
+}
+
+// It stands in the last parentheses, and may have some of its own.
 std::string profile_of(const std::string &description) {
-  const std::size_t open = description.rfind('('), close = description.rfind(')');
-  if (open == std::string::npos || close == std::string::npos || close < open) return "";
-  const std::string inside = description.substr(open + 1, close - open - 1);
+  constexpr std::string_view front = " GB/s from cache (";
+  const std::size_t at = description.find(front);
+  if (at == std::string::npos || !description.ends_with(')')) return "";
+  const std::size_t begin = at + front.size();
+  const std::string inside = description.substr(begin, description.size() - 1 - begin);
   return inside == "analytic" ? "" : inside;
 }
 

@@ -25,7 +25,9 @@ void add_context_options(CLI::App &app, ContextOptions &options);
 // The options that differ from their defaults, as a command line has them.
 std::vector<std::string> context_line(const ContextOptions &options);
 
-// The profile in use, from the description of a context (sxt_context_describe): its path, or "" where predictions are
+// What the context says of its device and profile.
+std::string described(const sxt_context *context);
+// The profile in use, from that description: its path, or "" where predictions are
 // analytic.
 std::string profile_of(const std::string &description);
 

@@ -67,11 +67,13 @@ Errors errors_of(const std::vector<ModelPoint> &points, const std::function<doub
 }
 
 BuiltModel build_model(sxt_context *context, const std::string &kernel, const ModelSet &set,
-                       const BuilderSettings &settings, const AfterRun &after) {
+                       const BuilderSettings &settings, const std::function<bool()> &interrupted,
+                       const AfterRun &after) {
   const auto start = Clock::now();
   const auto passed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   BuiltModel built;
-  built.points = points_of(context, kernel, set);
+  std::string problem;
+  built.points = points_of(context, kernel, set, [&] { return interrupted() || passed() > settings.seconds; });
   const ModelPoint &any = built.points.front();
   built.label = {kernel, any.vector_type, any.matrix_type, any.version, any.model_class};
   Design design(built.points, settings.point_seconds);
@@ -80,12 +82,14 @@ BuiltModel build_model(sxt_context *context, const std::string &kernel, const Mo
     built.next = design.suggestions();
     if (built.next.empty()) break;
     const std::size_t p = built.next.front().point;
-    if (measure(context, kernel, set, settings.point_seconds, built.points[p])) {
+    problem = measure(context, kernel, set, settings.point_seconds, built.points[p]);
+    if (problem.empty()) {
       built.order.push_back(p);
       built.fit = fit_points(built.points, built.order);
     }
     design.measured(p);
-    if (after(built, built.points[p])) {
+    after(built, built.points[p]);
+    if (interrupted()) {
       built.stopped = "cancelled";
       break;
     }
@@ -94,7 +98,8 @@ BuiltModel build_model(sxt_context *context, const std::string &kernel, const Mo
       break;
     }
   }
-  if (built.order.empty()) fail(exit_not_solved, "{} could not be measured on any matrix of the set", kernel);
+  if (built.order.empty())
+    fail(exit_not_solved, "{} could not be measured on any matrix of the set: {}", kernel, problem);
   built.next = design.suggestions();
   built.seconds = passed();
   return built;

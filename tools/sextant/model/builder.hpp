@@ -28,11 +28,13 @@ struct BuiltModel {
   double seconds = 0;              // all of it
 };
 
-// Called after each run with the number of runs and the fit so far; true: stop.
-using AfterRun = std::function<bool(const BuiltModel &, const ModelPoint &)>;
+// Called after each run with the number of runs and the fit so far.
+using AfterRun = std::function<void(const BuiltModel &, const ModelPoint &)>;
 
+// interrupted: asked before the first run, too, while the points are collected.
 BuiltModel build_model(sxt_context *context, const std::string &kernel, const ModelSet &set,
-                       const BuilderSettings &settings, const AfterRun &after);
+                       const BuilderSettings &settings, const std::function<bool()> &interrupted,
+                       const AfterRun &after);
 
 // The fit of those points.
 sextant::FittedModel fit_points(const std::vector<ModelPoint> &points, const std::vector<std::size_t> &which);

@@ -2,6 +2,7 @@
 #include "model/points.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <span>
 
@@ -88,7 +89,8 @@ Matrix matrix_at(sxt_context *context, const ModelPoint &point, const ModelSet &
 
 }  // namespace
 
-std::vector<ModelPoint> points_of(sxt_context *context, const std::string &kernel, const ModelSet &set) {
+std::vector<ModelPoint> points_of(sxt_context *context, const std::string &kernel, const ModelSet &set,
+                                  const std::function<bool()> &stop) {
   check_kernel(kernel);
   std::vector<ModelPoint> points;
   std::string reason;
@@ -102,6 +104,7 @@ std::vector<ModelPoint> points_of(sxt_context *context, const std::string &kerne
     const std::span<const double> sizes =
         set.full ? std::span<const double>(full_sizes) : std::span<const double>(small_sizes);
     for (const double entries : sizes) {
+      if (!points.empty() && stop()) break;
       ModelPoint point;
       point.generator = each.name;
       point.rows = static_cast<std::int64_t>(entries / each.entries_a_row);
@@ -121,12 +124,23 @@ std::vector<ModelPoint> points_of(sxt_context *context, const std::string &kerne
   return points;
 }
 
-bool measure(sxt_context *context, const std::string &kernel, const ModelSet &set, double seconds, ModelPoint &point) {
+double predicted_seconds(sxt_context *context, const std::string &kernel, const ModelSet &set,
+                         const ModelPoint &point) {
+  const Matrix matrix = matrix_at(context, point, set, nullptr);
+  const sxt_spmv_query query = query_of(set, true);
+  std::string reason;
+  ModelPoint seen;
+  const Selection selection = select_kernel(context, kernel, query.m.q, matrix.get(), reason);
+  return selection && fill(seen, explain_json(selection.get())) ? seen.before_s : std::nan("");
+}
+
+std::string measure(sxt_context *context, const std::string &kernel, const ModelSet &set, double seconds,
+                    ModelPoint &point) {
   const Matrix matrix = matrix_at(context, point, set, nullptr);
   std::string reason;
   const sxt_spmv_query query = query_of(set, false);
   const Selection selection = select_kernel(context, kernel, query.m.q, matrix.get(), reason);
-  if (!selection) return false;
+  if (!selection) return reason;
   sxt_vector *x = nullptr, *y = nullptr;
   const auto n = static_cast<std::int64_t>(point.sample.rows);
   check(sxt_vector_create(context, n, set.type, &x), context);
@@ -145,9 +159,9 @@ bool measure(sxt_context *context, const std::string &kernel, const ModelSet &se
   args.x = sxt_vector_data(x), args.y = sxt_vector_data(y);
   sxt_head *head = &args.h;
   if (sxt_selection_time(selection.get(), &head, 1, seconds, &point.sample.seconds, &point.noise) != SXT_OK)
-    return false;
+    return sxt_last_error(context);
   point.measured = point.sample.seconds > 0;
-  return point.measured;
+  return point.measured ? "" : "a run took no time that the clock sees";
 }
 
 }  // namespace tool

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -19,7 +21,8 @@ struct ModelPoint {
   std::int64_t rows = 0;   // asked of the generator
   sextant::Sample sample;  // terms and working set; seconds once it is measured
   std::vector<double> analytic;
-  double before_s = 0;  // predicted by the models in use
+  double before_s = 0;                                           // predicted by the models in use
+  double compared_s = std::numeric_limits<double>::quiet_NaN();  // and by another profile, where one was named
   std::uint32_t version = 0, model_class = 0;
   std::vector<std::string> terms;
   std::string vector_type, matrix_type;
@@ -35,9 +38,14 @@ struct ModelSet {
 
 // Every point to which the kernel applies, with what its model sees; nothing is measured or built. Only those of the
 // model class that most of them have: a model is of one class. Throws where the kernel is not loaded, is of another
-// kind than products, or applies nowhere.
-std::vector<ModelPoint> points_of(sxt_context *context, const std::string &kernel, const ModelSet &set);
-// Measures one; false where the kernel cannot be built for it.
-bool measure(sxt_context *context, const std::string &kernel, const ModelSet &set, double seconds, ModelPoint &point);
+// kind than products, or applies nowhere. Each matrix is made for it: after each `stop` is asked whether those so far
+// are to do.
+std::vector<ModelPoint> points_of(sxt_context *context, const std::string &kernel, const ModelSet &set,
+                                  const std::function<bool()> &stop);
+// What the models in use in this context predict for a point of any; NaN where the kernel does not apply.
+double predicted_seconds(sxt_context *context, const std::string &kernel, const ModelSet &set, const ModelPoint &point);
+// Measures one. Returns why it could not, "" where it was measured.
+std::string measure(sxt_context *context, const std::string &kernel, const ModelSet &set, double seconds,
+                    ModelPoint &point);
 
 }  // namespace tool

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 
 #include "report/error.hpp"
@@ -16,6 +17,7 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 Events::Events(const std::string &path) {
   if (path.empty()) return;
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away does not end the work
   file_.reset(std::fopen(path.c_str(), "we"));
   if (!file_) fail(exit_bad_input, "--events {}: {}", path, std::strerror(errno));
 }

@@ -30,11 +30,7 @@ int explain_tree(const ContextOptions &context_options, const std::string &opera
     print_json(Json::parse(tree(SXT_JSON)));
   else
     print_text(tree(SXT_TEXT));
-  if (!options.svg.empty()) {
-    OutputFile file(options.svg);
-    file.write(tree(SXT_SVG));
-    file.commit();
-  }
+  if (!options.svg.empty()) write_text(options.svg, tree(SXT_SVG));
   return exit_done;
 }
 

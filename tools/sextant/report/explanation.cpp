@@ -12,14 +12,6 @@
 namespace tool {
 namespace {
 
-// Members of an object that may be missing.
-const Json &member(const Json &object, const char *key) {
-  static const Json nothing;
-  if (!object.is_object()) return nothing;
-  const auto found = object.find(key);
-  return found == object.end() ? nothing : *found;
-}
-
 Json parse(const std::string &text) {
   Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) fail(exit_internal, "the library's explanation is not valid JSON");
@@ -32,16 +24,23 @@ void collect(const Json &plan, std::vector<const Json *> &nodes) {
     for (const Json &tree : plan) collect(tree, nodes);
   } else if (plan.is_object()) {
     nodes.push_back(&plan);
-    collect(member(plan, "parts"), nodes);
+    collect(part(plan, "parts"), nodes);
   }
 }
 
 bool is_chosen(const Json &candidate) {
-  const Json &chosen = member(candidate, "chosen");
+  const Json &chosen = part(candidate, "chosen");
   return chosen.is_boolean() && chosen.get<bool>();
 }
 
 }  // namespace
+
+const Json &part(const Json &object, const char *key) {
+  static const Json nothing;
+  if (!object.is_object()) return nothing;
+  const auto found = object.find(key);
+  return found == object.end() ? nothing : *found;
+}
 
 Json explain_json(const sxt_pcg *pcg) {
   return parse(get_text(nullptr, [pcg](char *buffer, std::int64_t capacity, std::int64_t *length) {
@@ -62,12 +61,12 @@ std::string explain_text(const sxt_pcg *pcg) {
 }
 
 std::string text_of(const Json &object, const char *key, const std::string &otherwise) {
-  const Json &value = member(object, key);
+  const Json &value = part(object, key);
   return value.is_string() ? value.get<std::string>() : otherwise;
 }
 
 double number_of(const Json &object, const char *key) {
-  const Json &value = member(object, key);
+  const Json &value = part(object, key);
   return value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
 }
 
@@ -114,7 +113,7 @@ std::string plan_table(const Json &plan, int indent) {
   Table table({{"part"}, {"kernel"}, {"format"}, {"launch", true}, {"set-up", true}, {"run", true}, {"why"}});
   for (const Json *node : plan_nodes(plan)) {
     table.add({text_of(*node, "role"), text_of(*node, "kernel"), short_format(text_of(*node, "format")),
-               launch_text(member(*node, "launch")), seconds_text(number_of(*node, "predicted_setup_s")),
+               launch_text(part(*node, "launch")), seconds_text(number_of(*node, "predicted_setup_s")),
                seconds_text(number_of(*node, "predicted_run_s")), text_of(*node, "reason")});
   }
   return table.text(indent);
@@ -134,7 +133,7 @@ std::string candidate_table(const Json &candidates, int indent) {
                                       text_of(candidate, "kernel"),
                                       text_of(candidate, "device", "-"),
                                       short_format(text_of(candidate, "format")),
-                                      launch_text(member(candidate, "launch")),
+                                      launch_text(part(candidate, "launch")),
                                       seconds_text(number_of(candidate, "predicted_setup_s")),
                                       seconds_text(number_of(candidate, "predicted_run_s")),
                                       std::isfinite(error) ? fmt::format("{:.0f}%", 100 * error) : "-",

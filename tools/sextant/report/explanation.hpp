@@ -15,6 +15,8 @@ Json explain_json(const sxt_pcg *pcg);
 Json explain_json(const sxt_selection *selection);
 std::string explain_text(const sxt_pcg *pcg);
 
+// The member, or null where it is missing; never throws.
+const Json &part(const Json &object, const char *key);
 // Members, with a default where one is absent or of another type.
 std::string text_of(const Json &object, const char *key, const std::string &otherwise = "");
 double number_of(const Json &object, const char *key);  // NaN when there is none

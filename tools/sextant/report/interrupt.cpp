@@ -16,12 +16,12 @@ void raise_flag(int) { interrupted = 1; }
 
 }  // namespace
 
-InterruptFlag::InterruptFlag() {
+InterruptFlag::InterruptFlag(bool second_ends) {
   interrupted = 0;
   struct sigaction action {};
   action.sa_handler = raise_flag;
   sigemptyset(&action.sa_mask);
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);  // the second one acts as usual
+  action.sa_flags = static_cast<int>(second_ends ? SA_RESETHAND | SA_RESTART : SA_RESTART);
   sigaction(SIGINT, &action, &old_interrupt_);
   sigaction(SIGTERM, &action, &old_terminate_);
 }

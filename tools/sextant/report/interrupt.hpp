@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ctrl-C during a solve: the first asks the solver to stop and report, the second ends the process.
+// Ctrl-C during a solve: the first asks the solver to stop and report, the second ends the process unless there is
+// something to tidy up.
 #pragma once
 
 #include <csignal>
@@ -10,7 +11,8 @@ namespace tool {
 // While it lives, SIGINT and SIGTERM raise the flag; afterwards they act as before. One at a time.
 class InterruptFlag {
  public:
-  InterruptFlag();
+  // second_ends: the second one acts as it did before; otherwise it, too, raises the flag alone.
+  explicit InterruptFlag(bool second_ends = true);
   ~InterruptFlag();
   InterruptFlag(const InterruptFlag &) = delete;
   InterruptFlag &operator=(const InterruptFlag &) = delete;

@@ -48,6 +48,10 @@ void OutputFile::commit() {
   writing([&] { file_->commit(); });
 }
 
+void write_text(const std::string &path, std::string_view text) {
+  writing([&] { files::write_file(path, text); });
+}
+
 void check_writable(const std::string &path) {
   writing([&] { files::check_writable(path); });
 }

@@ -30,6 +30,8 @@ class OutputFile {
   std::unique_ptr<sextant::files::OutputFile> file_;
 };
 
+// The whole file at once.
+void write_text(const std::string &path, std::string_view text);
 // Throws when no file can be made at path: called before hours of work, not after.
 void check_writable(const std::string &path);
 // An option that names an output, and its file; "" for none.

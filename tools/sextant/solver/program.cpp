@@ -24,11 +24,18 @@ std::string c_string(const std::string &text) {
   return out + '"';
 }
 
-// A character constant of Fortran. A name with a line break in it is no constant there.
+// A character constant of Fortran, in lines that are short enough for its standard. A name with a line break in it is
+// no constant there.
 std::string fortran_string(const std::string &text) {
+  constexpr std::size_t most = 50;  // of 132 columns, where each may be a doubled quote
   std::string out = "'";
+  std::size_t column = 0;
   for (const char c : text) {
     if (static_cast<unsigned char>(c) < 0x20) fail(exit_usage, "'{}' cannot stand in a Fortran program", text);
+    if (++column > most) {
+      out += "&\n    &";
+      column = 1;
+    }
     out += c == '\'' ? "''" : std::string(1, c);
   }
   return out + "'";
@@ -47,6 +54,9 @@ class Assignments {
   void text(const char *member, const std::string &value) { add(member, c_ ? c_string(value) : fortran_string(value)); }
   void real(const char *member, double value) { add(member, number(value) + (c_ ? "" : "_real64")); }
   void integer(const char *member, std::int64_t value) { add(member, std::to_string(value)); }
+  void wide_integer(const char *member, std::int64_t value) {
+    add(member, std::to_string(value) + (c_ ? "" : "_int64"));
+  }
   void add(const char *member, const std::string &value) {
     lines_ += c_ ? fmt::format("  {}.{} = {};\n", object_, member, value)
                  : fmt::format("  {}%{} = {}\n", object_, member, value);
@@ -69,14 +79,14 @@ std::string solver_lines(const ProgramFacts &facts) {
   if (solver.format != "auto") set.text("format", solver.format);
   set.real("rtol", solver.relative_tolerance());
   if (solver.atol != 0) set.real("atol", solver.atol);
-  if (solver.max_iterations != 0) set.integer("max_iterations", solver.max_iterations);
+  if (solver.max_iterations != 0) set.wide_integer("max_iterations", solver.max_iterations);
   if (solver.time_limit != 0) set.real("time_limit", solver.time_limit);
   sxt_pcg_options native;
   sxt_pcg_options_init(&native, sizeof native);
   solver.setup.apply(native);
   set.real("expected_solves", native.expected_solves);
   if (native.reorder != 0) set.integer("reorder", native.reorder);
-  if (native.null_space_size != 0) set.integer("null_space_size", native.null_space_size);
+  if (native.null_space_size != 0) set.wide_integer("null_space_size", native.null_space_size);
   if (native.symmetry_tolerance != 0) set.real("symmetry_tolerance", native.symmetry_tolerance);
   if (native.check_symmetry == 0) set.add("check_symmetry", c ? "0" : ".false.");
   return set.lines();

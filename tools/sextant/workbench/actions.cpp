@@ -9,6 +9,7 @@
 #include "input/numbers.hpp"
 #include "names/names.hpp"
 #include "report/error.hpp"
+#include "report/shell.hpp"
 
 namespace tool {
 namespace {
@@ -61,7 +62,8 @@ const std::vector<Spec> &specs() {
         {"set", "--set", Kind::name},
         {"points", "--points", Kind::name},
         {"wanted", "--wanted", Kind::percent},
-        {"seconds", "--seconds", Kind::number}},
+        {"seconds", "--seconds", Kind::number},
+        {"compare", "--compare", Kind::file}},
        "--output"},
       {"accept", "model", {"model"}, {}, "--accept"},
       {"undo", "model", {"model", "--undo"}, {}},
@@ -90,8 +92,10 @@ const std::vector<Spec> &specs() {
   return all;
 }
 
+bool is_control(unsigned char c) { return c < 0x20 || c == 0x7f; }
+
 [[noreturn]] void refuse(const std::string &field, const std::string &value, const char *wanted) {
-  fail(exit_usage, "{}: '{}' is not {}", field, value.substr(0, 80), wanted);
+  fail(exit_usage, "{}: '{}' is not {}", field, printable(value), wanted);
 }
 
 std::string checked_name(const std::string &field, const std::string &value) {
@@ -111,11 +115,10 @@ double checked_number(const std::string &field, const std::string &value) {
 
 // An uploaded file by its name, else a path as it stands. Never an option.
 std::string checked_file(const std::string &field, const std::string &value, const ActionPlace &place) {
-  const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
-  if (value.empty() || value[0] == '-' || std::any_of(value.begin(), value.end(), control))
+  if (value.empty() || value[0] == '-' || std::any_of(value.begin(), value.end(), is_control))
     refuse(field, value, "a file: upload one, or give a path on the server");
   std::error_code ignored;
-  const fs::path uploaded = fs::path(place.folder) / fs::path(value).filename();
+  const fs::path uploaded = fs::path(place.uploads) / fs::path(value).filename();
   if (value.find('/') == std::string::npos && fs::exists(uploaded, ignored)) return uploaded.string();
   return value;
 }
@@ -160,12 +163,12 @@ ActionLine action_line(const std::string &action, const Json &fields, const Acti
   if (spec == all.end()) {
     std::vector<std::string> known;
     for (const Spec &each : all) known.emplace_back(each.name);
-    fail(exit_usage, "{}", sextant::unknown_name("action", action.substr(0, 80), known));
+    fail(exit_usage, "{}", sextant::unknown_name("action", printable(action), known));
   }
   if (!fields.is_object() && !fields.is_null()) fail(exit_usage, "fields: an object is expected");
   for (const auto &[name, value] : fields.items())
     if (std::none_of(spec->fields.begin(), spec->fields.end(), [&](const Field &f) { return name == f.name; }))
-      fail(exit_usage, "{} has no field '{}'", action, name.substr(0, 80));
+      fail(exit_usage, "{} has no field '{}'", action, printable(name));
   ActionLine line{spec->view, {spec->words.begin(), spec->words.end()}};
   for (const Field &field : spec->fields)
     if (const auto found = fields.find(field.name); found != fields.end()) add(line.arguments, field, *found, place);
@@ -173,7 +176,7 @@ ActionLine action_line(const std::string &action, const Json &fields, const Acti
     line.arguments.emplace_back(spec->output);
     const bool model = line.view == std::string("model");
     line.arguments.push_back(
-        (fs::path(place.folder) / (model ? "model.toml" : fmt::format("solver-{}", place.number))).string());
+        (fs::path(place.folder) / (model ? last_model : fmt::format("{}{}", program_folder, place.number))).string());
   }
   line.arguments.insert(line.arguments.end(), place.context.begin(), place.context.end());
   line.arguments.emplace_back("--json");
@@ -182,18 +185,13 @@ ActionLine action_line(const std::string &action, const Json &fields, const Acti
 
 std::string command_text(const std::vector<std::string> &arguments) {
   std::string out = "sextant";
-  for (const std::string &argument : arguments) {
-    const bool plain = !argument.empty() && std::all_of(argument.begin(), argument.end(), [](unsigned char c) {
-      return std::isalnum(c) || std::string_view("._,/:+-=@%").find(static_cast<char>(c)) != std::string_view::npos;
-    });
-    if (plain) {
-      out += ' ' + argument;
-      continue;
-    }
-    out += " '";
-    for (const char c : argument) out += c == '\'' ? "'\\''" : std::string(1, c);
-    out += '\'';
-  }
+  for (const std::string &argument : arguments) out += ' ' + shell_word(argument);
+  return out;
+}
+
+std::string printable(const std::string &text) {
+  std::string out = text.substr(0, 80);
+  std::replace_if(out.begin(), out.end(), is_control, '?');
   return out;
 }
 
@@ -201,7 +199,7 @@ std::string safe_name(const std::string &name) {
   const auto allowed = [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '_' || c == '-' || c == '+'; };
   const bool good = !name.empty() && name.size() <= 120 && name[0] != '.' && name[0] != '-' &&
                     std::all_of(name.begin(), name.end(), allowed);
-  if (!good) fail(exit_usage, "name: '{}' is not a file name of letters, digits and . _ - +", name.substr(0, 80));
+  if (!good) fail(exit_usage, "name: '{}' is not a file name of letters, digits and . _ - +", printable(name));
   return name;
 }
 

@@ -2,6 +2,7 @@
 #include "workbench/answers.hpp"
 
 #include "report/error.hpp"
+#include "report/explanation.hpp"
 #include "workbench/page.hpp"
 
 namespace tool {
@@ -10,7 +11,7 @@ namespace {
 using Argument = std::function<const char *(const char *)>;
 
 Answer json_answer(const Json &json, int status = 200) {
-  return {status, "application/json", json.dump(-1, ' ', false, Json::error_handler_t::replace), "", ""};
+  return {status, "application/json", json.dump(-1, ' ', false, Json::error_handler_t::replace), "", "", nullptr};
 }
 
 std::string text_argument(const Argument &argument, const char *name) {
@@ -19,7 +20,8 @@ std::string text_argument(const Argument &argument, const char *name) {
 }
 
 Json form_of(const std::string &body) {
-  Json form = Json::parse(body, nullptr, false);
+  // The parser would take a NUL for the end.
+  Json form = body.find('\0') == std::string::npos ? Json::parse(body, nullptr, false) : Json();
   if (!form.is_object() || !part(form, "action").is_string())
     fail(exit_usage, "the body is no JSON object with an action");
   return form;
@@ -27,7 +29,7 @@ Json form_of(const std::string &body) {
 
 Answer page_answer() {
   const std::string nonce = random_letters(128);
-  return {200, "text/html; charset=utf-8", live_page(nonce), content_policy(nonce, true), ""};
+  return {200, "text/html; charset=utf-8", live_page(nonce), content_policy(nonce, true), "", nullptr};
 }
 
 Answer get(Session &session, std::string_view path, const Argument &argument) {
@@ -38,17 +40,17 @@ Answer get(Session &session, std::string_view path, const Argument &argument) {
                                      small_number(argument("result"), 0)));
   if (path == "/api/kernels") return json_answer({{"kernels", session.kernels()}});
   if (path == "/api/report")
-    return {200, "text/html; charset=utf-8", report_page(session.results(), "Sextant report"), "",
-            "sextant-report.html"};
+    return {200, "text/html; charset=utf-8", report_page(session.results(), "Sextant report"),
+            "",  "sextant-report.html",      nullptr};
   if (path == "/api/result") {
     const int wanted = small_number(argument("id"), 0);
-    for (const Result &each : session.results())
-      if (each.id == wanted) return json_answer(each.error.empty() ? each.data : Json{{"error", each.error}});
+    if (const ResultPointer found = session.result(wanted))
+      return json_answer(found->error.empty() ? found->data : Json{{"error", found->error}});
     return refusal(404, fmt::format("there is no result {}", wanted));
   }
   if (path == "/api/file") {
     const std::string name = text_argument(argument, "name");
-    return {200, "application/octet-stream", session.file_of(small_number(argument("result"), 0), name), "", name};
+    return {200, "application/octet-stream", "", "", name, session.file_of(small_number(argument("result"), 0), name)};
   }
   return refusal(404, "there is nothing at this address");
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "workbench/request.hpp"
@@ -13,6 +14,7 @@ namespace tool {
 struct Answer {
   int status = 200;
   std::string type = "application/json", body, policy, file_name;
+  std::shared_ptr<InputFile> file;  // where it is there: in the place of the body
 };
 
 // Most bytes of a request's body.

@@ -5,6 +5,7 @@
 
 #include "plot/shapes.hpp"
 #include "report/explanation.hpp"
+#include "report/shell.hpp"
 #include "report/table.hpp"
 #include "sextant/plugin/kinds/pcg.h"
 #include "workbench/html.hpp"
@@ -36,7 +37,8 @@ std::string convergence(const Json &data) {
   plot.x = {"iteration", false};
   plot.y = {"residual norm of the recurrence", true};
   sextant::PlotSeries line;
-  for (const Json &point : part(data, "history")) line.points.emplace_back(point[0].get<double>(), point[1].get<double>());
+  for (const Json &point : part(data, "history"))
+    line.points.emplace_back(point[0].get<double>(), point[1].get<double>());
   plot.series.push_back(line);
   return html::figure(plot);
 }
@@ -80,7 +82,7 @@ std::string files(const Json &data) {
   for (const Json &name : part(data, "files"))
     if (name.is_string())
       out += fmt::format("<li><a data-file=\"{0}\">{0}</a></li>\n", html::escaped(name.get<std::string>()));
-  const std::string folder = html::escaped(text_of(data, "directory"));
+  const std::string folder = html::escaped(shell_word(text_of(data, "directory")));
   return out + fmt::format(
                    "</ul>\n<p class=\"command\"><code>cmake -S {0} -B {0}/build &amp;&amp; cmake --build {0}/build "
                    "&amp;&amp; {0}/build/solve {0}</code></p>\n",

@@ -78,9 +78,9 @@ Json plot_json(const sextant::Plot &plot) {
 }
 
 std::string figure(const sextant::Plot &plot) {
-  // "</" must not end the block of data.
+  // Nothing in it may end the block of data or begin another.
   std::string data = plot_json(plot).dump(-1, ' ', false, Json::error_handler_t::replace);
-  for (std::size_t at = 0; (at = data.find("</", at)) != std::string::npos; at += 3) data.insert(at + 1, "\\");
+  for (std::size_t at = 0; (at = data.find('<', at)) != std::string::npos; at += 6) data.replace(at, 1, "\\u003c");
   return fmt::format(
       "<figure class=\"chart\"><div class=\"svg\" role=\"img\" aria-label=\"{}\">{}</div>"
       "<script type=\"application/json\">{}</script></figure>\n",

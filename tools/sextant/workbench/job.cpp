@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstring>
 
 #include "commands/child_process.hpp"
 #include "report/error.hpp"
@@ -17,10 +18,11 @@ namespace tool {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto look = std::chrono::milliseconds(100);  // between looks at the cancel flag
-constexpr auto patience = std::chrono::seconds(15);    // from Ctrl-C to the end of a command
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 36;
-constexpr std::size_t most_told = 2000;  // characters of an error
+constexpr auto look = std::chrono::milliseconds(100);           // between looks at the cancel flag
+constexpr auto patience = std::chrono::seconds(15);             // from Ctrl-C to the end of a command
+constexpr std::uint64_t most_written = std::uint64_t{1} << 36;  // by a command, into any file: matrices are large
+constexpr off_t most_read = off_t{256} << 20;                   // of what it printed
+constexpr std::size_t most_told = 2000;                         // characters of an error
 
 // A descriptor that ends with its scope.
 struct Descriptor {
@@ -36,6 +38,7 @@ struct Descriptor {
 std::string content_of(const Descriptor &file) {
   struct stat facts {};
   if (fstat(file.number, &facts) != 0) return "";
+  if (facts.st_size > most_read) fail(exit_bad_input, "the command printed more than {} MiB", most_read >> 20);
   std::string text(static_cast<std::size_t>(facts.st_size), '\0');
   std::size_t have = 0;
   while (have < text.size()) {
@@ -54,60 +57,80 @@ std::string sentence_of(std::string text) {
   return text.size() > most_told ? text.substr(0, most_told) + " ..." : text;
 }
 
-// Reads events until the command closes its pipe; asks it to stop when `cancel` says so, and kills it after a while.
-void follow(const Child &child, const std::function<void(const std::string &)> &event, const std::atomic<int> &cancel) {
-  std::string pending;
-  bool asked = false;
-  Clock::time_point limit{};
-  const auto take = [&](const std::string &line) {
-    event(line);
-    return false;
-  };
-  while (read_lines(child.report, Clock::now() + look, take, pending) == Reading::time_limit) {
-    if (cancel.load() == 0) continue;
-    if (!asked) {
-      kill(-child.process, SIGINT);
-      asked = true;
-      limit = Clock::now() + patience;
-    } else if (Clock::now() > limit) {
-      kill(-child.process, SIGKILL);
+// A started command, which ends with its scope.
+class Running {
+ public:
+  Running(const Child &child, const std::function<bool()> &cancelled) : child_(child), cancelled_(cancelled) {}
+  ~Running() {
+    if (ended_) return;
+    int status = 0;
+    kill(-child_.process, SIGKILL);
+    while (waitpid(child_.process, &status, 0) < 0 && errno == EINTR) {
     }
   }
-}
+  Running(const Running &) = delete;
+  Running &operator=(const Running &) = delete;
 
-// A command that closed its pipe is about to end, unless it was asked to stop and does not.
-int wait_for(const Child &child, const std::atomic<int> &cancel) {
-  int status = 0;
-  Clock::time_point limit{};
-  while (waitpid(child.process, &status, WNOHANG) == 0) {
-    usleep(5000);
-    if (cancel.load() == 0) continue;
-    if (limit == Clock::time_point{}) {
-      kill(-child.process, SIGINT);
-      limit = Clock::now() + patience;
-    } else if (Clock::now() > limit) {
-      kill(-child.process, SIGKILL);
+  // Hands events on until the command closes its pipe.
+  void follow(const std::function<void(const std::string &)> &event) {
+    std::string pending;
+    const auto take = [&](const std::string &line) {
+      event(line);
+      return false;
+    };
+    while (read_lines(child_.report, Clock::now() + look, take, pending) == Reading::time_limit) stop_if_wanted();
+  }
+  // A command that closed its pipe is about to end, unless it was asked to stop and does not.
+  int wait() {
+    int status = 0;
+    while (true) {
+      const pid_t got = waitpid(child_.process, &status, WNOHANG);
+      if (got < 0 && errno != EINTR) fail(exit_internal, "a command was lost: {}", std::strerror(errno));
+      if (got > 0) break;
+      usleep(5000);
+      stop_if_wanted();
+    }
+    ended_ = true;
+    return status;
+  }
+  bool asked() const { return asked_; }
+
+ private:
+  // Asks once, as a second Ctrl-C would end the command without its report.
+  void stop_if_wanted() {
+    if (!asked_) {
+      if (!cancelled_()) return;
+      kill(-child_.process, SIGINT);
+      asked_ = true;
+      limit_ = Clock::now() + patience;
+    } else if (Clock::now() > limit_) {
+      kill(-child_.process, SIGKILL);
     }
   }
-  return status;
-}
+
+  const Child child_;
+  const std::function<bool()> &cancelled_;
+  bool asked_ = false, ended_ = false;
+  Clock::time_point limit_{};
+};
 
 }  // namespace
 
 Result run_job(const std::vector<std::string> &arguments, bool with_events,
-               const std::function<void(const std::string &)> &event, const std::atomic<int> &cancel) {
+               const std::function<void(const std::string &)> &event, const std::function<bool()> &cancelled) {
   const Descriptor output(memory_file()), errors(memory_file());
   std::vector<std::string> line = {"sextant"};
   line.insert(line.end(), arguments.begin(), arguments.end());
   const Child child =
-      start_child(line, with_events ? "--events" : "", "/dev/fd/{}", output.number, errors.number, most_bytes);
+      start_child(line, with_events ? "--events" : "", "/dev/fd/{}", output.number, errors.number, most_written);
   const Descriptor report(child.report);
-  follow(child, event, cancel);
-  const int status = wait_for(child, cancel);
+  Running running(child, cancelled);
+  running.follow(event);
+  const int status = running.wait();
   Result result;
   const std::string said = sentence_of(content_of(errors));
   if (WIFSIGNALED(status)) {
-    result.error = cancel.load() ? "cancelled" : "the command ended by " + signal_text(WTERMSIG(status));
+    result.error = running.asked() ? "cancelled" : "the command ended by " + signal_text(WTERMSIG(status));
     return result;
   }
   const int code = WEXITSTATUS(status);

@@ -30,14 +30,17 @@ std::string fit_figure(const Json &data) {
   plot.title = "Measured runs and what the model says of them";
   plot.x = {"working set (bytes)", true};
   plot.y = {"seconds", true};
-  sextant::PlotSeries measured = marks("measured"), fitted = marks("fitted"), before = marks("models in use before");
+  sextant::PlotSeries measured = marks("measured"), fitted = marks("fitted"), before = marks("models in use before"),
+                      compared = marks("models of the other profile");
   for (const Json &sample : part(data, "samples")) {
     const double x = number_of(sample, "working_set_bytes");
     measured.points.emplace_back(x, number_of(sample, "measured_s"));
     fitted.points.emplace_back(x, number_of(sample, "fitted_s"));
     before.points.emplace_back(x, number_of(sample, "before_s"));
+    compared.points.emplace_back(x, number_of(sample, "compared_s"));
   }
   plot.series = {measured, fitted, before};
+  if (part(data, "compared").is_object()) plot.series.push_back(compared);
   return html::figure(plot);
 }
 
@@ -121,23 +124,29 @@ std::string formula(const Json &data, const char *key, const char *title) {
                      html::escaped(text_of(data, key)));
 }
 
+std::string errors_text(const Json &errors) {
+  return percent_text(number_of(errors, "median_relative_error")) + " (median), 90 % below " +
+         percent_text(number_of(errors, "p90_relative_error"));
+}
+
+std::string facts_html(const Json &data) {
+  std::vector<std::pair<std::string, std::string>> lines = {
+      {"kernel", fmt::format("{}, {}, class {:.0f}", text_of(data, "kernel"), text_of(data, "vector_type"),
+                             number_of(data, "model_class"))},
+      {"measured",
+       fmt::format("{:.0f} of {:.0f} points in {}; stopped: {}", number_of(data, "measured_points"),
+                   number_of(data, "set_points"), seconds_text(number_of(data, "seconds")), text_of(data, "stopped"))},
+      {"error, cross-validated", errors_text(part(data, "model"))},
+      {"error of the models in use before", errors_text(part(data, "before"))}};
+  if (const Json &compared = part(data, "compared"); compared.is_object())
+    lines.emplace_back("error of the models of " + text_of(compared, "profile"), errors_text(compared));
+  return html::facts("Fitted model", lines);
+}
+
 }  // namespace
 
 std::string model_html(const Json &data) {
-  const Json &model = part(data, "model"), &before = part(data, "before");
-  return html::facts("Fitted model",
-                     {{"kernel", fmt::format("{}, {}, class {:.0f}", text_of(data, "kernel"),
-                                             text_of(data, "vector_type"), number_of(data, "model_class"))},
-                      {"measured", fmt::format("{:.0f} of {:.0f} points in {}; stopped: {}",
-                                               number_of(data, "measured_points"), number_of(data, "set_points"),
-                                               seconds_text(number_of(data, "seconds")), text_of(data, "stopped"))},
-                      {"error, cross-validated", percent_text(number_of(model, "median_relative_error")) +
-                                                     " (median), 90 % below " +
-                                                     percent_text(number_of(model, "p90_relative_error"))},
-                      {"error of the models in use before",
-                       percent_text(number_of(before, "median_relative_error")) + " (median), 90 % below " +
-                           percent_text(number_of(before, "p90_relative_error"))}}) +
-         form_html(model) + fit_figure(data) + outliers_html(data) +
+  return facts_html(data) + form_html(part(data, "model")) + fit_figure(data) + outliers_html(data) +
          residual_figure(data, "working set (bytes)", [](const Json &s) { return number_of(s, "working_set_bytes"); }) +
          residual_figure(data, "rows", [](const Json &s) { return number_of(s, "rows"); }) +
          residual_figure(data, "entries a row",

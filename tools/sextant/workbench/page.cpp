@@ -13,15 +13,20 @@
 namespace tool {
 namespace {
 
-constexpr std::array<const char *, 5> view_titles = {"Machine", "Model builder", "Choice", "Generate", "Report"};
-
 std::string form_text(const std::string &view) {
   return filled_in(embedded("form_" + view + ".html"), {{"MATRIX", std::string(embedded("matrix.html"))}});
 }
 
-std::string section(std::size_t place, const std::string &inside) {
-  return fmt::format("<section id=\"{0}\" aria-label=\"{1}\">\n<h2>{1}</h2>\n{2}</section>\n", workbench_views[place],
-                     view_titles[place], inside);
+std::string section(const View &view, const std::string &inside) {
+  return fmt::format("<section id=\"{0}\" aria-label=\"{1}\">\n<h2>{1}</h2>\n{2}</section>\n", view.name, view.title,
+                     inside);
+}
+
+std::string tabs() {
+  std::string out;
+  for (const View &view : workbench_views)
+    out += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", view.name, view.title);
+  return out;
 }
 
 std::string page(const std::string &title, const std::string &about, const std::string &sections,
@@ -36,6 +41,7 @@ std::string page(const std::string &title, const std::string &about, const std::
                                            {"NONCE", nonce},
                                            {"STYLE", std::string(embedded("page.css"))},
                                            {"LIVE", live ? "true" : "false"},
+                                           {"TABS", tabs()},
                                            {"SECTIONS", sections},
                                            {"CHARTS", std::string(embedded("chart.min.js"))},
                                            {"SCRIPT", script}});
@@ -65,23 +71,23 @@ std::string content_policy(const std::string &nonce, bool live) {
 
 std::string live_page(const std::string &nonce) {
   std::string sections;
-  for (std::size_t v = 0; v < workbench_views.size(); ++v)
-    sections += section(v, form_text(workbench_views[v]) + "<div class=\"results\"></div>\n");
+  for (const View &view : workbench_views)
+    sections += section(view, form_text(view.name) + "<div class=\"results\"></div>\n");
   return page("Sextant workbench", fmt::format("version {}", sxt_version_string()), sections, nonce, true);
 }
 
-std::string report_page(const std::vector<Result> &results, const std::string &title) {
+std::string report_page(const std::vector<ResultPointer> &results, const std::string &title) {
   std::string sections;
-  for (std::size_t v = 0; v < workbench_views.size(); ++v) {
+  for (const View &view : workbench_views) {
     std::string inside;
-    for (const Result &result : results)
-      if (result.view == workbench_views[v]) inside += result_html(result);
-    if (workbench_views[v] == std::string("report"))
+    for (const ResultPointer &result : results)
+      if (result->view == view.name) inside += result->html;
+    if (view.name == std::string("report"))
       inside = html::paragraph(
           fmt::format("{} results of sextant {}. Below each title stands the command that gives the same.",
                       results.size(), sxt_version_string()));
     if (inside.empty()) inside = html::paragraph("Nothing of this was measured.");
-    sections += section(v, inside);
+    sections += section(view, inside);
   }
   return page(title, fmt::format("version {}", sxt_version_string()), sections, random_letters(128), false);
 }

@@ -16,6 +16,6 @@ std::string random_letters(std::size_t bits);
 std::string live_page(const std::string &nonce);
 std::string content_policy(const std::string &nonce, bool live);
 // One file that opens from disk without a server, and shows its results without scripts.
-std::string report_page(const std::vector<Result> &results, const std::string &title);
+std::string report_page(const std::vector<ResultPointer> &results, const std::string &title);
 
 }  // namespace tool

@@ -3,6 +3,8 @@
 #include "workbench/result.hpp"
 
 #include <cmath>
+#include <exception>
+#include <utility>
 
 #include "report/explanation.hpp"
 #include "report/table.hpp"
@@ -10,15 +12,6 @@
 
 namespace tool {
 namespace {
-
-void add_plan(html::Table &table, const Json &nodes) {
-  for (const Json &node : nodes) {
-    table.add({text_of(node, "role"), text_of(node, "kernel"), short_format(text_of(node, "format")),
-               launch_text(part(node, "launch")), seconds_text(number_of(node, "predicted_setup_s")),
-               seconds_text(number_of(node, "predicted_run_s")), text_of(node, "reason")});
-    add_plan(table, part(node, "parts"));
-  }
-}
 
 std::string body_of(const Result &result) {
   const Json &data = result.data;
@@ -34,21 +27,24 @@ std::string body_of(const Result &result) {
   return html::paragraph("done");
 }
 
-}  // namespace
-
-const Json &part(const Json &object, const char *key) {
-  static const Json none;
-  if (!object.is_object()) return none;
-  const auto found = object.find(key);
-  return found == object.end() ? none : *found;
+std::string article(const Result &result) {
+  return fmt::format(
+      "<article class=\"result\" data-id=\"{0}\" aria-labelledby=\"r{0}\">\n<h3 id=\"r{0}\">{1}</h3>\n"
+      "<p class=\"command\"><code>{2}</code></p>\n{3}</article>\n",
+      result.id, html::escaped(result.action), html::escaped(result.command), body_of(result));
 }
+
+}  // namespace
 
 std::string percent_text(double share) { return std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : "-"; }
 
 std::string plan_html(const Json &plan) {
   html::Table table("Plan: the kernel chosen for each part",
                     {{"part"}, {"kernel"}, {"format"}, {"launch", true}, {"set-up", true}, {"run", true}, {"why"}});
-  add_plan(table, plan);
+  for (const Json *node : plan_nodes(plan))
+    table.add({text_of(*node, "role"), text_of(*node, "kernel"), short_format(text_of(*node, "format")),
+               launch_text(part(*node, "launch")), seconds_text(number_of(*node, "predicted_setup_s")),
+               seconds_text(number_of(*node, "predicted_run_s")), text_of(*node, "reason")});
   return table.empty() ? "" : table.text();
 }
 
@@ -75,11 +71,14 @@ std::string candidates_html(const Json &candidates) {
   return table.empty() ? "" : table.text();
 }
 
-std::string result_html(const Result &result) {
-  return fmt::format(
-      "<article class=\"result\" data-id=\"{0}\" aria-labelledby=\"r{0}\">\n<h3 id=\"r{0}\">{1}</h3>\n"
-      "<p class=\"command\"><code>{2}</code></p>\n{3}</article>\n",
-      result.id, html::escaped(result.action), html::escaped(result.command), body_of(result));
+ResultPointer finish(Result result) {
+  try {
+    result.html = article(result);
+  } catch (const std::exception &error) {
+    result.error = fmt::format("what the command answered could not be shown: {}", error.what());
+    result.html = article(result);
+  }
+  return std::make_shared<const Result>(std::move(result));
 }
 
 }  // namespace tool

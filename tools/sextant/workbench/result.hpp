@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 
 #include "report/output.hpp"
@@ -10,18 +11,28 @@
 namespace tool {
 
 // The views of the page, in their order.
-inline constexpr std::array<const char *, 5> workbench_views = {"machine", "model", "choice", "generate", "report"};
+struct View {
+  const char *name, *title;
+};
+inline constexpr std::array<View, 5> workbench_views = {{{"machine", "Machine"},
+                                                         {"model", "Model builder"},
+                                                         {"choice", "Choice"},
+                                                         {"generate", "Generate"},
+                                                         {"report", "Report"}}};
 
 struct Result {
   int id = 0;
-  std::string view, action;  // one of workbench_views; a name of actions.hpp
+  std::string view, action;  // the name of one of workbench_views; a name of actions.hpp
   std::string command;       // the command line that gives the same
   Json data;                 // the command's JSON
   std::string error;         // its sentence, where it failed
+  std::string html;          // a whole <article>, by finish()
 };
+// A result that is finished does not change.
+using ResultPointer = std::shared_ptr<const Result>;
 
-// A whole <article>.
-std::string result_html(const Result &result);
+// Writes the article. Data that cannot be shown becomes an error.
+ResultPointer finish(Result result);
 
 // The bodies, by what the command answers.
 std::string machine_html(const Json &data);
@@ -32,8 +43,6 @@ std::string verification_html(const Json &data);
 std::string solver_html(const Json &data);
 std::string model_html(const Json &data);
 
-// The member, or null where it is missing; never throws.
-const Json &part(const Json &object, const char *key);
 // Tables that several bodies have.
 std::string plan_html(const Json &plan);
 std::string candidates_html(const Json &candidates);

@@ -4,24 +4,30 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <deque>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "input/input_file.hpp"
 #include "workbench/actions.hpp"
 #include "workbench/result.hpp"
 
 namespace tool {
 
 struct SessionOptions {
-  std::string folder;                // of uploads and programs
+  std::string folder;                // of uploads, programs and results
   std::vector<std::string> context;  // options of every command
   bool read_only = false;
+  std::vector<std::string> kernels;  // whose models can be built
 };
 
 class Session {
  public:
+  // With the results that the folder holds, and numbers of jobs behind those of its programs; throws where the results
+  // cannot be read.
   explicit Session(SessionOptions options);
   ~Session();  // stops what is running
   Session(const Session &) = delete;
@@ -32,34 +38,36 @@ class Session {
   // Starts a job and returns its number; throws when one is running, or the workbench is read-only.
   int start(const std::string &action, const Json &fields);
   void cancel();
-  bool running();
   // {read_only, has_model, job: {id, view, action, command, running, events[], next_event}, results: [{id, view,
-  // html}]}: events from `event` on where `job` is the running or last one, results after the one numbered `result`.
+  // html}]}: events from number `event` on where `job` is the running or last one, as far as they are still kept;
+  // results after the one numbered `result`.
   Json state(int job, std::size_t event, int result);
-  std::vector<Result> results();
-  // Names of kernels whose models can be built; asked once.
-  std::vector<std::string> kernels();
+  std::vector<ResultPointer> results();
+  ResultPointer result(int id);  // null where there is none
+  const std::vector<std::string> &kernels() const { return options_.kernels; }
   // A file that a result lists, by its name; throws where there is none.
-  std::string file_of(int result, const std::string &name);
+  std::shared_ptr<InputFile> file_of(int result, const std::string &name);
   // Keeps an uploaded file; throws when it is read-only or the name is not safe.
   void keep(const std::string &name, const std::string &content);
 
  private:
   void work();
   void run_one(std::unique_lock<std::mutex> &lock);
-  ActionPlace place();
+  void take_event(const std::string &text);
+  ActionPlace place() const;
+  std::string in_folder(const std::string &name) const;
 
-  SessionOptions options_;
+  const SessionOptions options_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ended_ = false, waiting_ = false, running_ = false;
   std::atomic<int> cancel_{0};
-  int number_ = 0, result_number_ = 0;
+  int number_ = 0, first_number_ = 0, result_number_ = 0;  // first_number_: before the first job of this session
   std::string action_, command_;
   ActionLine line_;
-  std::vector<Json> events_;
-  std::vector<Result> results_;
-  std::vector<std::string> kernels_;
+  std::deque<Json> events_;
+  std::size_t first_event_ = 0;  // the number of the first that is still kept
+  std::vector<ResultPointer> results_;
   std::thread worker_;
 };
 

@@ -179,9 +179,7 @@ void show(const BenchOptions &options, const Sheet &sheet) {
 
 int finish_device(const BenchOptions &options, sxt_context *context, const std::vector<Sheet> &sheets, const Json &rows,
                   const Json &more) {
-  const std::string device = get_text(context, [context](char *buffer, std::int64_t capacity, std::int64_t *length) {
-    return sxt_context_describe(context, buffer, capacity, length);
-  });
+  const std::string device = described(context);
   if (options.json) {
     Json all = {{"device", device}, {"rows", rows}};
     all.update(more);

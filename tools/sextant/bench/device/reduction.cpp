@@ -268,7 +268,7 @@ class Suite {
         if (!series.points.empty()) plot.series.push_back(std::move(series));
       }
     }
-    write(options_.svg, plot);
+    write_text(options_.svg, sextant::to_svg(plot));
     if (steps_.empty()) return;
     sextant::Plot table;
     table.title = "sum of 2^23 f32: time of each step";
@@ -283,13 +283,7 @@ class Suite {
       table.series.push_back(std::move(series));
     }
     const std::size_t dot = options_.svg.rfind(".svg");
-    write(options_.svg.substr(0, dot) + "-steps.svg", table);
-  }
-
-  static void write(const std::string &path, const sextant::Plot &plot) {
-    OutputFile file(path);
-    file.write(sextant::to_svg(plot));
-    file.commit();
+    write_text(options_.svg.substr(0, dot) + "-steps.svg", sextant::to_svg(table));
   }
 
   const BenchOptions &options_;

@@ -399,11 +399,9 @@ class Suite {
       const std::string verdict = sweep_verdict(points_);
       if (!options_.json) print("{}", verdict);
       more["sweep"] = sweep_curve(points_), more["verdict"] = verdict;
-      if (!options_.svg.empty()) {
-        OutputFile file(options_.svg);
-        file.write(sweep_svg(fmt::format("{} of {} systems", options_.phases[0], options_.type), points_));
-        file.commit();
-      }
+      if (!options_.svg.empty())
+        write_text(options_.svg,
+                   sweep_svg(fmt::format("{} of {} systems", options_.phases[0], options_.type), points_));
     }
     return finish_device(options_, context_.get(), {sheet_}, rows_, more);
   }

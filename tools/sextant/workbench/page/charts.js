@@ -61,7 +61,11 @@ function drawCharts(root) {
     canvas.setAttribute('aria-label', plot.title);
     box.append(canvas);
     figure.append(box);
-    figure.classList.add('drawn');
-    chartOf(canvas, plot);
+    try {
+      chartOf(canvas, plot);
+      figure.classList.add('drawn');  // which hides the SVG
+    } catch {  // another Chart.js than the page was written for: the SVG stays
+      box.remove();
+    }
   }
 }

@@ -2,7 +2,7 @@
 if (document.body.dataset.live === 'true') {
   const status = document.getElementById('status'), problem = document.getElementById('problem');
   const cancel = document.getElementById('cancel');
-  let state = { job: null }, nextEvent = 0, lastResult = 0, polling = null, liveChart = null, stage = '';
+  let state = { job: null }, nextEvent = 0, lastResult = 0, timer = null, underWay = null, lost = false, liveChart = null, stage = '';
 
   const given = new URLSearchParams(location.hash.slice(1)).get('token');
   if (given) {
@@ -16,7 +16,7 @@ if (document.body.dataset.live === 'true') {
     try {
       answer = await fetch(path, { ...options, headers, cache: 'no-store' });
     } catch {
-      throw new Error('The server does not answer. Is sextant workbench still running?');
+      throw Object.assign(new Error('The server does not answer. Is sextant workbench still running?'), { lost: true });
     }
     if (answer.ok) return answer;
     let sentence = `${answer.status} ${answer.statusText}`;
@@ -65,19 +65,24 @@ if (document.body.dataset.live === 'true') {
     if (!figure || typeof Chart === 'undefined') return;
     const solving = action === 'generate';
     const series = (name, line, marks) => ({ name, points: [], line, marks, guide: false, colour: null });
-    liveChart = chartOf(figure.querySelector('canvas'), {
-      title: solving ? 'Convergence' : 'Measured runs',
-      x: { label: solving ? 'iteration' : 'working set (bytes)', log: !solving },
-      y: { label: solving ? 'relative residual' : 'seconds', log: true },
-      series: solving ? [series('', true, false)] : [series('measured', false, true), series('fitted', false, true)],
-    });
+    try {
+      liveChart = chartOf(figure.querySelector('canvas'), {
+        title: solving ? 'Convergence' : 'Measured runs',
+        x: { label: solving ? 'iteration' : 'working set (bytes)', log: !solving },
+        y: { label: solving ? 'relative residual' : 'seconds', log: true },
+        series: solving ? [series('', true, false)] : [series('measured', false, true), series('fitted', false, true)],
+      });
+    } catch {  // another Chart.js than the page was written for
+      figure.hidden = true;
+    }
   }
 
   function takeEvent(event) {
     if (event.stage) stage = event.stage;
     if (event.event === 'iteration') {
-      stage = `iteration ${event.iteration}, residual ${event.residual.toExponential(2)}`;
-      if (liveChart) liveChart.data.datasets[0].data.push({ x: event.iteration, y: event.residual });
+      const residual = event.residual ?? NaN;  // JSON has no number for one that is not finite
+      stage = `iteration ${event.iteration}, residual ${residual.toExponential(2)}`;
+      if (liveChart) liveChart.data.datasets[0].data.push({ x: event.iteration, y: residual });
     } else if (event.event === 'timing') {
       stage = `timing solve ${event.solve} of ${event.of}`;
     } else if (event.event === 'run') {
@@ -113,7 +118,18 @@ if (document.body.dataset.live === 'true') {
   }
   const saveFile = (id, name) => save(`/api/file?result=${id}&name=${encodeURIComponent(name)}`, name);
 
+  // One request at a time, so that no event is taken twice.
   async function refresh() {
+    while (underWay) await underWay.catch(() => {});
+    underWay = takeState();
+    try {
+      await underWay;
+    } finally {
+      underWay = null;
+    }
+  }
+
+  async function takeState() {
     const before = state.job;
     state = await askJson(`/api/state?event=${nextEvent}&result=${lastResult}&job=${before ? before.id : 0}`);
     if (state.job && (!before || before.id !== state.job.id)) { startLive(state.job.action); stage = ''; }
@@ -125,12 +141,20 @@ if (document.body.dataset.live === 'true') {
     if (liveChart && !running && liveChart.data.datasets[0].data.length === 0) startLive('');  // it was over too soon
     status.textContent = running ? `${state.job.action}: ${stage || 'running'}` : state.read_only ? 'read-only' : 'ready';
     setBusy(running);
-    if (!running && polling) { clearInterval(polling); polling = null; }
-    if (running && !polling) polling = setInterval(() => refresh().catch(stop), 250);
+    if (lost) complain(null);
+    lost = false;
+    if (running) pollAfter(250);
   }
-  function stop(error) {
-    if (polling) { clearInterval(polling); polling = null; }
+
+  function pollAfter(milliseconds) {
+    clearTimeout(timer);
+    timer = setTimeout(() => refresh().catch(failed), milliseconds);
+  }
+  // A job goes on while a request is lost, so the page asks again; a refusal is an answer.
+  function failed(error) {
     complain(error);
+    lost = Boolean(error.lost);
+    if (lost && state.job && state.job.running) pollAfter(1000);
   }
 
   async function start(form) {
@@ -168,6 +192,8 @@ if (document.body.dataset.live === 'true') {
     form.addEventListener('submit', event => { event.preventDefault(); start(form).catch(complain); });
     form.addEventListener('change', event => {
       const input = event.target;
+      // A path that is typed is the matrix that is meant.
+      if (input.name === 'matrix' && input.value !== '' && form.elements.generate) form.elements.generate.value = '';
       (input.type === 'file' ? upload(input) : showCommand(form)).catch(complain);
     });
     showCommand(form);
@@ -175,7 +201,7 @@ if (document.body.dataset.live === 'true') {
   cancel.addEventListener('click', () => postJson('/api/cancel', {}).then(refresh).catch(complain));
   document.getElementById('save-report').addEventListener('click', () => save('/api/report', 'sextant-report.html').catch(complain));
   // Another browser may have started something meanwhile.
-  addEventListener('focus', () => refresh().catch(stop));
-  refresh().catch(stop);
+  addEventListener('focus', () => refresh().catch(failed));
+  refresh().catch(failed);
   fillKernels().catch(complain);
 }

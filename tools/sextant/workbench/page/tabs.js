@@ -1,5 +1,5 @@
 // Links to sections become tabs: arrow keys move, one section is shown. Without scripts all are shown.
-const views = ['machine', 'model', 'choice', 'generate', 'report'];
+const views = [...document.querySelectorAll('#tabs a')].map(tab => tab.hash.slice(1));
 
 function showView(name, focus) {
   for (const view of views) {
