@@ -193,9 +193,9 @@ class Events(CommandTest):
         self.assertEqual([each["stage"] for each in told if each["event"] == "stage"], ["reading", "setting up", "solving"])
         self.assertTrue(any(each["event"] == "timing" for each in told))
         self.assert_fails("generate-solver", self.path("a.mtx"), "-o", self.path("other"), "--events", self.path("no/where"),
-                          expect=BAD_INPUT, says="--events")
+                          expect=BAD_INPUT, says="no/where")
         self.assert_fails("generate-solver", self.path("a.mtx"), "-o", self.path("other"), "--events", "/dev/full/x",
-                          expect=BAD_INPUT, says="--events")
+                          expect=BAD_INPUT, says="/dev/full/x")
 
     def test_a_reader_that_goes_away_ends_no_work(self):
         reading, writing = os.pipe()
