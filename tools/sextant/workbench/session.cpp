@@ -22,6 +22,10 @@ constexpr const char *results_file = "results.jsonl", *uploads_folder = "uploads
 
 bool tells_events(const ActionLine &line) {
   constexpr std::array<const char *, 4> telling = {"machine", "calibrate", "model", "generate-solver"};
+  const auto has = [&](const char *option) {
+    return std::find(line.arguments.begin(), line.arguments.end(), option) != line.arguments.end();
+  };
+  if (has("--accept") || has("--undo")) return false;  // done at once
   return std::find(telling.begin(), telling.end(), line.arguments.front()) != telling.end();
 }
 
