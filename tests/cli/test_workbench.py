@@ -241,7 +241,7 @@ class Jobs(Served):
             self.assertLess(time.monotonic(), deadline, "not cancelled")
             time.sleep(0.1)
         self.assertIs(self.data_of(self.ask_json("/api/state")["results"][-1])["cancelled"], True)  # it reported what it had
-        self.run_job("machine", {})
+        self.assertIn("processor", self.data_of(self.run_job("machine", {})))  # nothing is measured: no events
 
     def test_a_matrix_goes_in_and_a_program_comes_out(self):
         self.assertEqual(self.ask_json("/api/upload?name=grid.mtx", None, method="GET", expect=404)["error"], "there is nothing at this address")

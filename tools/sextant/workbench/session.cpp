@@ -21,10 +21,11 @@ constexpr std::size_t most_events = 5000, most_results = 60;
 constexpr const char *results_file = "results.jsonl", *uploads_folder = "uploads";
 
 bool tells_events(const ActionLine &line) {
-  constexpr std::array<const char *, 4> telling = {"machine", "calibrate", "model", "generate-solver"};
+  constexpr std::array<const char *, 3> telling = {"calibrate", "model", "generate-solver"};
   const auto has = [&](const char *option) {
     return std::find(line.arguments.begin(), line.arguments.end(), option) != line.arguments.end();
   };
+  if (line.arguments.front() == "machine") return has("--measure");
   if (has("--accept") || has("--undo")) return false;  // done at once
   return std::find(telling.begin(), telling.end(), line.arguments.front()) != telling.end();
 }
