@@ -36,14 +36,15 @@ std::pair<CacheKey, CacheEntry> entry_of(const std::string &path, const toml::ta
   key.kernel = wanted<std::string>(path, table, "kernel");
   const std::string module = wanted<std::string>(path, table, "module");
   const auto end = std::from_chars(module.data(), module.data() + module.size(), key.module, 16);
-  const auto original = wanted<std::int64_t>(path, table, "original"), block = wanted<std::int64_t>(path, table, "block");
+  const auto original = wanted<std::int64_t>(path, table, "original"),
+             block = wanted<std::int64_t>(path, table, "block");
   key.size_class = static_cast<int>(wanted<std::int64_t>(path, table, "class"));
   CacheEntry entry;
   entry.original_s = wanted<double>(path, table, "original_s");
   entry.block_s = wanted<double>(path, table, "block_s");
   const auto is_block = [](std::int64_t threads) { return threads >= 1 && threads <= 1024; };
-  if (end.ptr != module.data() + module.size() || !is_block(original) || !is_block(block) ||
-      !(entry.original_s > 0) || !(entry.block_s > 0) || !std::isfinite(entry.original_s))
+  if (end.ptr != module.data() + module.size() || !is_block(original) || !is_block(block) || !(entry.original_s > 0) ||
+      !(entry.block_s > 0) || !std::isfinite(entry.original_s))
     fail_at(path, table.source(), "an entry has a number without meaning");
   key.original = static_cast<std::uint32_t>(original);
   entry.block = static_cast<std::uint32_t>(block);

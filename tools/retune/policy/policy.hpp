@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which block size a launch gets. All shapes of one launch have the same number of threads, and the same shared memory in
-// all where it uses any.
+// Which block size a launch gets. All shapes of one launch have the same number of threads, and the same shared memory
+// in all where it uses any.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,8 @@ namespace sextant::retune {
 
 toml::table read_toml(const std::string &path);
 
-[[noreturn]] inline void fail_at(const std::string &path, const toml::source_region &where, const std::string &sentence) {
+[[noreturn]] inline void fail_at(const std::string &path, const toml::source_region &where,
+                                 const std::string &sentence) {
   throw FileError(path + ":" + std::to_string(where.begin.line) + ": " + sentence);
 }
 

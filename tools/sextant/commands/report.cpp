@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // sextant report: one HTML file with what the workbench shows, made without it.
 #include <atomic>
+#include <fstream>
 #include <memory>
 #include <vector>
 
@@ -20,7 +21,7 @@ namespace {
 
 struct ReportOptions {
   ContextOptions context;
-  std::vector<std::string> matrices, kernels;
+  std::vector<std::string> matrices, kernels, launches;
   std::string output, generate = "stencil-2d,banded,power-law", sizes = "1000,10000", title = "Sextant report";
 };
 
@@ -50,11 +51,26 @@ std::vector<Step> steps(const ReportOptions &options, const std::string &folder)
   return all;
 }
 
+// What `sextant retune --report FILE.json` wrote, read before anything is measured.
+std::vector<Result> launches(const ReportOptions &options) {
+  std::vector<Result> results;
+  for (const std::string &path : options.launches) {
+    std::ifstream file(path);
+    if (!file) fail(exit_bad_input, "{}: it could not be opened", path);
+    Result result{0, "choice", "retune", "sextant retune --report " + path, Json::parse(file, nullptr, false), ""};
+    if (!part(result.data, "processes").is_array())
+      fail(exit_bad_input, "{}: it is no JSON report of sextant retune", path);
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
 int report(const ReportOptions &options) {
   check_outputs({{"--output", options.output}});
   const InterruptFlag interrupt;
   std::atomic<int> cancel{0};
   std::vector<Result> results;
+  const std::vector<Result> retuned = launches(options);
   Progress progress;
   int failed = 0;
   const Folder folder("");
@@ -72,6 +88,10 @@ int report(const ReportOptions &options) {
       message(fmt::format("{}: {}", result.command, result.error));
       ++failed;
     }
+    results.push_back(std::move(result));
+  }
+  for (Result result : retuned) {
+    result.id = static_cast<int>(results.size()) + 1;
     results.push_back(std::move(result));
   }
   OutputFile file(options.output);
@@ -99,6 +119,7 @@ void add_report(CLI::App &parent, Action &action) {
   app->add_option("--n", options->sizes, "Rows of the generated matrices")
       ->type_name("ROWS,...")
       ->capture_default_str();
+  app->add_option("--retune", options->launches, "Reports of sextant retune, as a table each")->type_name("FILE.json");
   app->add_option("--title", options->title, "Title of the page")->capture_default_str();
   add_context_options(*app, options->context);
   app->footer(help_footer);

@@ -31,6 +31,7 @@ std::string tree_html(const Json &data);
 std::string verification_html(const Json &data);
 std::string solver_html(const Json &data);
 std::string model_html(const Json &data);
+std::string retune_html(const Json &data);
 
 // The member, or null where it is missing; never throws.
 const Json &part(const Json &object, const char *key);
