@@ -25,7 +25,8 @@ inline std::string corpus(const std::string &name) {
 
 inline const std::string head = ".version 8.4\n.target sm_80\n.address_size 64\n";
 
-// A kernel with this body, which begins on line 6 of the text. Its parameters are k_param_0 (n) and k_param_1 (a pointer).
+// A kernel with this body, which begins on line 6 of the text. Its parameters are k_param_0 (n) and k_param_1 (a
+// pointer).
 inline std::string kernel(const std::string &body) {
   return head + ".visible .entry k(.param .u32 k_param_0, .param .u64 k_param_1)\n{\n" + body + "\n}\n";
 }

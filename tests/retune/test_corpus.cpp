@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a compiler makes of harmless kernels is proven, and of mutants refused; corpus/README.md says how the PTX was made.
+// What a compiler makes of harmless kernels is proven, and of mutants refused; corpus/README.md says how the PTX was
+// made.
 #include <map>
 
 #include "support.hpp"

@@ -46,7 +46,8 @@ TEST(RetuneImage, TextAndMachineCode) {
   EXPECT_EQ(read(text.c_str()).ptx[0].bytes, text);
   EXPECT_TRUE(read("\177ELF\2\1\1\0").machine_code);
   EXPECT_TRUE(read("\177ELF\2\1\1\0").ptx.empty());
-  for (const void *image : {static_cast<const void *>(""), static_cast<const void *>("a"), static_cast<const void *>("\1\0")})
+  for (const void *image :
+       {static_cast<const void *>(""), static_cast<const void *>("a"), static_cast<const void *>("\1\0")})
     EXPECT_FALSE(read(image).problem.empty());
   EXPECT_FALSE(read(nullptr).problem.empty());
 }
@@ -56,7 +57,8 @@ TEST(RetuneImage, FatBinaries) {
   elf.kind = 2, elf.target = 90;
   Entry unknown;
   unknown.kind = 16;
-  const Image image = read_bytes(fat_binary({{elf, std::string(48, 'e')}, {Entry{}, text}, {unknown, std::string(8, 'u')}}));
+  const Image image =
+      read_bytes(fat_binary({{elf, std::string(48, 'e')}, {Entry{}, text}, {unknown, std::string(8, 'u')}}));
   EXPECT_EQ(image.problem, "");
   EXPECT_TRUE(image.machine_code);
   ASSERT_EQ(image.ptx.size(), 1u);
@@ -92,7 +94,8 @@ void pack_and_read(const char *library, const char *name, std::uint64_t flag, co
   std::string packed(text.size() + 1000, '\0');
   packed.resize(pack(dlsym(handle, name), packed));
   Entry head;
-  head.flags = 0x11 | flag, head.packed_size = static_cast<std::uint32_t>(packed.size()), head.unpacked_size = text.size();
+  head.flags = 0x11 | flag, head.packed_size = static_cast<std::uint32_t>(packed.size()),
+  head.unpacked_size = text.size();
   const Image image = read_bytes(fat_binary({{head, packed + std::string(5, '\0')}}));
   ASSERT_EQ(image.ptx.size(), 1u);
   std::string unpacked, problem;
@@ -115,7 +118,8 @@ TEST(RetuneImage, Lz4) {
 
 TEST(RetuneImage, Zstd) {
   pack_and_read("libzstd.so.1", "ZSTD_compress", 0x8000, [](void *function, std::string &to) {
-    const auto compress = reinterpret_cast<std::size_t (*)(void *, std::size_t, const void *, std::size_t, int)>(function);
+    const auto compress =
+        reinterpret_cast<std::size_t (*)(void *, std::size_t, const void *, std::size_t, int)>(function);
     return compress(to.data(), to.size(), text.data(), text.size(), 3);
   });
 }

@@ -55,7 +55,7 @@ TEST(RetunePolicy, ThreadsAndSharedMemoryAreKept) {
   }
   EXPECT_FALSE(reshaped({4, 32, 0}, 96, free_facts, device));
   EXPECT_FALSE(reshaped({64, 32, 0}, 1024, {32, 512, 0}, device));
-  EXPECT_FALSE(reshaped({64, 32, 4096}, 1024, free_facts, device));   // 128 KiB a block
+  EXPECT_FALSE(reshaped({64, 32, 4096}, 1024, free_facts, device));  // 128 KiB a block
   EXPECT_FALSE(reshaped({63, 32, 1}, 96, {32, 64, 0}, device));
   EXPECT_FALSE(reshaped({64, 32, 1}, 0, free_facts, device));
 }
@@ -63,7 +63,8 @@ TEST(RetunePolicy, ThreadsAndSharedMemoryAreKept) {
 TEST(RetunePolicy, OccupancyLeavesSmallBlocks) {
   EXPECT_GE(choose(Policy::occupancy, {96000, 32, 0}, free_facts, device).block, 128u);
   EXPECT_EQ(choose(Policy::measured, {96000, 32, 0}, free_facts, device).block, 32u);
-  for (const char *name : {"published", "tiered", "occupancy", "measured"}) EXPECT_STREQ(name_of(*policy_of(name)), name);
+  for (const char *name : {"published", "tiered", "occupancy", "measured"})
+    EXPECT_STREQ(name_of(*policy_of(name)), name);
   EXPECT_FALSE(policy_of("best"));
 }
 
@@ -83,16 +84,19 @@ Trials run_trials(const Shape &original, const Seconds &seconds, int &launches) 
 TEST(RetuneTrials, TheFastestWinsAndTheOriginalStaysWhereNothingIsGained) {
   const Shape original = {98304, 32, 0};
   int launches = 0;
-  const Trials faster = run_trials(original, [](std::uint32_t block) { return block == 256 ? 1e-12 : 4e-12; }, launches);
+  const Trials faster = run_trials(
+      original, [](std::uint32_t block) { return block == 256 ? 1e-12 : 4e-12; }, launches);
   EXPECT_TRUE(faster.decided());
   EXPECT_EQ(faster.chosen(), 256u);
   EXPECT_LT(launches, 60);
-  const Trials same = run_trials(original, [](std::uint32_t block) { return block == 256 ? 0.98e-12 : 1e-12; }, launches);
+  const Trials same = run_trials(
+      original, [](std::uint32_t block) { return block == 256 ? 0.98e-12 : 1e-12; }, launches);
   EXPECT_TRUE(same.decided());
   EXPECT_EQ(same.chosen(), 32u);
   // A gain below what events resolve is none.
   const Shape tiny = {8, 32, 0};
-  const Trials small = run_trials(tiny, [](std::uint32_t block) { return (block == 256 ? 1.9e-6 : 2e-6) / 256; }, launches);
+  const Trials small = run_trials(
+      tiny, [](std::uint32_t block) { return (block == 256 ? 1.9e-6 : 2e-6) / 256; }, launches);
   EXPECT_EQ(small.chosen(), 32u);
 }
 
@@ -101,7 +105,8 @@ TEST(RetuneTrials, TrialsWithoutATimeEnd) {
   const Shape original = {98304, 32, 0};
   trials.begin(candidates(original, free_facts, device));
   for (int i = 0; i < 1000 && !trials.decided(); ++i)
-    if (const auto shape = trials.next(original, free_facts, device)) trials.note(shape->block, std::nullopt, original.threads());
+    if (const auto shape = trials.next(original, free_facts, device))
+      trials.note(shape->block, std::nullopt, original.threads());
   EXPECT_TRUE(trials.decided());
   EXPECT_EQ(trials.chosen(), 32u);
 }
@@ -126,10 +131,12 @@ TEST(RetuneAllow, PatternsAndErrors) {
   ASSERT_NE(list.find("mine_2"), nullptr);
   EXPECT_EQ(list.find("mine_2")->reason, "tiles");
   EXPECT_EQ(list.find("theirs"), nullptr);
-  const std::pair<const char *, const char *> damaged[] = {
-      {"[[kernel]]\nnames = \"a\"\n", ":2: 'names' is not known"}, {"[[kernel]]\n", "needs its name"},
-      {"kernel = 3\n", ":1: kernels are a list"},               {"[[kernel]]\nname = 3\n", ":2: name must be a string"},
-      {"[[kernel]\n", ":1: "},                                  {"[other]\n", "'other' is not known"}};
+  const std::pair<const char *, const char *> damaged[] = {{"[[kernel]]\nnames = \"a\"\n", ":2: 'names' is not known"},
+                                                           {"[[kernel]]\n", "needs its name"},
+                                                           {"kernel = 3\n", ":1: kernels are a list"},
+                                                           {"[[kernel]]\nname = 3\n", ":2: name must be a string"},
+                                                           {"[[kernel]\n", ":1: "},
+                                                           {"[other]\n", "'other' is not known"}};
   for (const auto &[content, says] : damaged) {
     try {
       AllowList{file(content)};

@@ -7,7 +7,8 @@ namespace {
 using namespace retune_test;
 
 TEST(RetuneProof, AnElementwiseKernelIsProven) {
-  const auto verdict = prove(kernel(index_and_bound + "ld.global.f32 %f1, [%rd2];\nst.global.f32 [%rd2], %f1;\n" + end));
+  const auto verdict =
+      prove(kernel(index_and_bound + "ld.global.f32 %f1, [%rd2];\nst.global.f32 [%rd2], %f1;\n" + end));
   EXPECT_TRUE(verdict.proven) << verdict.line << ": " << verdict.reason;
   EXPECT_FALSE(verdict.reorders);
 }
@@ -30,7 +31,7 @@ TEST(RetuneProof, RefusalsNameTheirLine) {
       {"cvt.u16.u32 %rs1, %r3;", "%tid.x reaches cvt"},
       {"cvt.rn.f32.u32 %f1, %r2;", "%ntid.x reaches cvt"},
       {"add.cc.u32 %r6, %r3, 1;", "%tid.x reaches add"},
-      {"mul.lo.s32 %r6, %r3, %r5;", "%tid.x reaches mul"},
+      {"mul.lo.s32 %r6, %r3, %r5;\nst.global.u32 [%rd2], %r6;", "%tid.x reaches st"},
       {"mov.u32 %r6, %laneid;", "%laneid"},
       {"mov.u32 %r6, %warpid;", "%warpid"},
       {"mov.u32 %r6, %smid;", "%smid"},
@@ -84,6 +85,8 @@ TEST(RetuneProof, TheIndexMayBePutTogetherInManyWays) {
       "mov.u32 %r6, %nctaid.x;\nmad.lo.s32 %r7, %r6, %r2, %r4;",
       "neg.s32 %r6, %r3;\nsub.s32 %r8, %r4, %r6;\nsub.s32 %r7, %r8, %r3;",
       "mul.wide.u32 %rd4, %r1, %r2;\ncvt.u64.u32 %rd5, %r3;\nadd.s64 %rd6, %rd4, %rd5;\ncvt.u32.u64 %r7, %rd6;",
+      // An unknown step times the stride, in this order.
+      "mul.lo.s32 %r6, %r5, %r2;\nmov.u32 %r8, %nctaid.x;\nmul.lo.s32 %r7, %r6, %r8;",
       "cvt.u64.u32 %rd4, %r1;\ncvt.u64.u32 %rd5, %r2;\nmul.lo.s64 %rd6, %rd4, %rd5;\ncvt.u64.u32 %rd7, %r3;\n"
       "add.s64 %rd8, %rd7, %rd6;\nshr.u64 %rd9, %rd8, 3;\ncvt.u32.u64 %r7, %rd9;",
   };
@@ -95,20 +98,23 @@ TEST(RetuneProof, TheIndexMayBePutTogetherInManyWays) {
 
 TEST(RetuneProof, NearlyTheIndexIsRefused) {
   const char *const ways[] = {
-      "mad.lo.s32 %r7, %r1, 256, %r3;",                                               // a block size of its own
-      "mad.lo.s32 %r6, %r1, %r2, %r3;\nmad.lo.s32 %r7, %r1, %r2, %r6;",               // 2 ctaid ntid + tid
+      "mad.lo.s32 %r7, %r1, 256, %r3;",                                  // a block size of its own
+      "mad.lo.s32 %r6, %r1, %r2, %r3;\nmad.lo.s32 %r7, %r1, %r2, %r6;",  // 2 ctaid ntid + tid
       "mul.lo.s32 %r6, %r1, %r2;\nshl.b32 %r8, %r6, 1;\nadd.s32 %r7, %r8, %r3;",
-      "shl.b32 %r6, %r3, 1;\nmad.lo.s32 %r7, %r1, %r2, %r6;",                         // ctaid ntid + 2 tid
+      "shl.b32 %r6, %r3, 1;\nmad.lo.s32 %r7, %r1, %r2, %r6;",  // ctaid ntid + 2 tid
       "mul.lo.s32 %r6, %r1, %r2;\nor.b32 %r7, %r6, %r3;",
       "mul.lo.s32 %r6, %r1, %r2;\nmov.u32 %r7, %r6;",
-      "mov.u32 %r6, %nctaid.x;\nmad.lo.s32 %r7, %r3, %r6, %r1;",                      // transposed
+      "mov.u32 %r6, %nctaid.x;\nmad.lo.s32 %r7, %r3, %r6, %r1;",  // transposed
       "mul.lo.s32 %r6, %r2, %r2;\nadd.s32 %r7, %r6, %r4;",
-      "add.s32 %r6, %r1, 1;\nmad.lo.s32 %r7, %r6, %r2, %r3;",                         // of the next block
+      "add.s32 %r6, %r1, 1;\nmad.lo.s32 %r7, %r6, %r2, %r3;",  // of the next block
+      "mul.lo.s32 %r6, %r5, %r2;\nmul.lo.s32 %r7, %r6, %r1;",  // unknown times block start
+      "mul.lo.s32 %r6, %r5, %r2;\nmul.lo.s32 %r8, %r6, %r1;\nmad.lo.s32 %r7, %r5, %r3, %r8;",
+      "mul.lo.s32 %r6, %r5, %r2;\nadd.s32 %r8, %r6, %r5;\nmov.u32 %r9, %nctaid.x;\nmul.lo.s32 %r7, %r8, %r9;",
       "selp.b32 %r7, %r3, %r4, %p1;",
-      "mov.u32 %r7, %r4;\n@%p1 mov.u32 %r7, %r3;",                                    // one register, two meanings
+      "mov.u32 %r7, %r4;\n@%p1 mov.u32 %r7, %r3;",  // one register, two meanings
       "cvt.u64.u32 %rd4, %r3;\nmul.lo.s64 %rd5, %rd4, 3;\ncvt.u32.u64 %r7, %rd5;",
       "sub.s32 %r6, %r3, %r2;\ncvt.u64.u32 %rd4, %r6;\ncvt.u64.u32 %rd5, %r2;\nadd.s64 %rd6, %rd4, %rd5;\n"
-      "cvt.u64.u32 %rd7, %r3;\nsub.s64 %rd8, %rd6, %rd7;\ncvt.u32.u64 %r7, %rd8;",    // wraps before it is widened
+      "cvt.u64.u32 %rd7, %r3;\nsub.s64 %rd8, %rd6, %rd7;\ncvt.u32.u64 %r7, %rd8;",  // wraps before it is widened
   };
   for (const char *way : ways)
     EXPECT_FALSE(prove(kernel(index_and_bound + way + "\nst.global.u32 [%rd2], %r7;\n" + end)).proven) << way;
@@ -126,7 +132,8 @@ TEST(RetuneProof, LoopsAndFunctions) {
   EXPECT_FALSE(prove(kernel(index_and_bound + block_stride + end)).proven);
 
   const std::string call =
-      "{\n.param .b32 a;\nst.param.b32 [a], %r5;\n.param .b32 r;\ncall.uni (r), twice, (a);\nld.param.b32 %r6, [r];\n}\n"
+      "{\n.param .b32 a;\nst.param.b32 [a], %r5;\n.param .b32 r;\ncall.uni (r), twice, (a);\nld.param.b32 %r6, "
+      "[r];\n}\n"
       "st.global.u32 [%rd2], %r6;\n";
   const std::string twice =
       ".func (.param .b32 func_retval0) twice(.param .b32 twice_param_0)\n{\nld.param.b32 %r1, [twice_param_0];\n"
@@ -146,7 +153,8 @@ TEST(RetuneProof, LoopsAndFunctions) {
 TEST(RetuneProof, Atomics) {
   EXPECT_TRUE(prove(kernel(index_and_bound + "red.global.add.u32 [%rd2], 1;\n" + end)).proven);
   EXPECT_TRUE(prove(kernel(index_and_bound + "atom.global.max.s32 %r6, [%rd2], %r4;\n" + end)).proven);
-  const auto sums = prove(kernel(index_and_bound + "ld.global.f32 %f1, [%rd2];\nred.global.add.f32 [%rd1], %f1;\n" + end));
+  const auto sums =
+      prove(kernel(index_and_bound + "ld.global.f32 %f1, [%rd2];\nred.global.add.f32 [%rd1], %f1;\n" + end));
   EXPECT_TRUE(sums.proven);
   EXPECT_TRUE(sums.reorders);
   const std::string used = "atom.global.add.u32 %r6, [%rd2], 1;\nst.global.u32 [%rd2], %r6;\n";
@@ -175,7 +183,8 @@ TEST(RetuneProof, BrokenModulesAreRefused) {
   for (const char *text :
        {"", "nonsense", ".version 8.4", ".version 99.0\n.target sm_80\n.entry k() { ret; }",
         ".version 8.4\n.target sm_80\n.entry k() { ret;", ".version 8.4\n.target sm_80\n.entry k(", ".target sm_80\n",
-        ".version 8.4\n.target sm_80\n.entry k() { @ }", ".version 8.4\n.target sm_80\n.unheard of;\n.entry k() { ret; }",
+        ".version 8.4\n.target sm_80\n.entry k() { @ }",
+        ".version 8.4\n.target sm_80\n.unheard of;\n.entry k() { ret; }",
         ".version 8.4\n.target compute\n.entry k() { ret; }", "/* .version 8.4", ".version 8.4\n.target sm_80\n\"",
         ".version 8.4\n.target sm_80\n.entry k() { ret; }\n.entry k() { ret; }"}) {
     const auto verdict = prove(text);
@@ -187,7 +196,8 @@ TEST(RetuneProof, BrokenModulesAreRefused) {
 
 // Cut off anywhere, a text is refused or means less, and nothing is read behind its end.
 TEST(RetuneProof, EveryPrefixEnds) {
-  const std::string whole = kernel(index_and_bound + "ld.global.f32 %f1, [%rd2+4];\nst.global.f32 [%rd2], %f1;\n" + end);
+  const std::string whole =
+      kernel(index_and_bound + "ld.global.f32 %f1, [%rd2+4];\nst.global.f32 [%rd2], %f1;\n" + end);
   for (std::size_t length = 0; length + 3 < whole.size(); ++length)
     EXPECT_FALSE(prove(std::string(whole, 0, length)).proven) << length;
 }

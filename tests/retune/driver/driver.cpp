@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A fake libcuda.so.1 for the launch retuner's tests: modules are accepted, functions looked up by name, launches recorded
-// and nothing is run. It has the driver's look-up with versions and streams a thread, gives freed addresses out again at
-// once, and its events tell a time that depends on the block size. Written from the published interface.
+// A fake libcuda.so.1 for the launch retuner's tests: modules are accepted, functions looked up by name, launches
+// recorded and nothing is run. It has the driver's look-up with versions and streams a thread, gives freed addresses
+// out again at once, and its events tell a time that depends on the block size. Written from the published interface.
 #include "driver.h"
 
 #include <cstdint>
@@ -111,8 +111,8 @@ int cuDeviceGetCount(int *count) { return *count = 1, 0; }
 int cuDeviceGet(int *device, int ordinal) { return *device = ordinal, 0; }
 int cuDeviceGetName(char *name, int length, int) { return std::snprintf(name, length, "Fake Device"), 0; }
 int cuDeviceGetAttribute(int *value, int attribute, int) {
-  const std::map<int, int> known = {{1, 1024},    {8, 49152},  {10, 32},    {16, 15},  {39, 2048},
-                                    {81, 233472}, {82, 65536}, {106, 32},   {75, 9},   {76, 0}};
+  const std::map<int, int> known = {{1, 1024},    {8, 49152},  {10, 32},  {16, 15}, {39, 2048},
+                                    {81, 233472}, {82, 65536}, {106, 32}, {75, 9},  {76, 0}};
   const auto found = known.find(attribute);
   return *value = found == known.end() ? 0 : found->second, 0;
 }
@@ -157,8 +157,8 @@ int cuFuncGetAttribute(int *value, int attribute, void *) {
   }
 }
 
-int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                   void *stream, void **, void **) {
+int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned shared, void *stream, void **, void **) {
   return launch(f, gx, gy, gz, bx, by, bz, shared, stream, false, false);
 }
 int cuLaunchKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
@@ -205,18 +205,22 @@ struct Export {
 #define SEXTANT_EXPORT(name, since) {#name, since, reinterpret_cast<void *>(&name), nullptr},
 #define SEXTANT_SECOND(name, since, function) {#name, since, reinterpret_cast<void *>(&function), nullptr},
 const Export exports[] = {
-    SEXTANT_EXPORT(cuInit, 2000) SEXTANT_EXPORT(cuDriverGetVersion, 2020) SEXTANT_EXPORT(cuDeviceGetCount, 2000)
-    SEXTANT_EXPORT(cuDeviceGet, 2000) SEXTANT_EXPORT(cuDeviceGetName, 2000) SEXTANT_EXPORT(cuDeviceGetAttribute, 2000)
-    SEXTANT_EXPORT(cuDevicePrimaryCtxRetain, 7000) SEXTANT_EXPORT(cuDevicePrimaryCtxGetState, 7000)
-    SEXTANT_SECOND(cuDevicePrimaryCtxReset, 11000, cuDevicePrimaryCtxReset_v2) SEXTANT_EXPORT(cuCtxGetDevice, 2000)
-    SEXTANT_EXPORT(cuCtxSetCurrent, 4000) SEXTANT_EXPORT(cuCtxSynchronize, 2000) SEXTANT_SECOND(cuMemAlloc, 3020, cuMemAlloc_v2)
-    SEXTANT_EXPORT(cuModuleLoad, 2000) SEXTANT_EXPORT(cuModuleLoadData, 2000) SEXTANT_EXPORT(cuModuleLoadDataEx, 2010)
-    SEXTANT_EXPORT(cuModuleLoadFatBinary, 2000) SEXTANT_EXPORT(cuModuleUnload, 2000) SEXTANT_EXPORT(cuModuleGetFunction, 2000)
-    SEXTANT_EXPORT(cuLibraryLoadData, 12000) SEXTANT_EXPORT(cuLibraryUnload, 12000) SEXTANT_EXPORT(cuLibraryGetKernel, 12000)
-    SEXTANT_EXPORT(cuKernelGetFunction, 12000) SEXTANT_EXPORT(cuFuncGetAttribute, 2020)
-    SEXTANT_EXPORT(cuLaunchCooperativeKernel, 9000) SEXTANT_EXPORT(cuGetExportTable, 3000)
-    {"cuLaunchKernel", 4000, reinterpret_cast<void *>(&cuLaunchKernel), reinterpret_cast<void *>(&cuLaunchKernel_ptsz)},
-    {"cuLaunchKernelEx", 11060, reinterpret_cast<void *>(&cuLaunchKernelEx), reinterpret_cast<void *>(&cuLaunchKernelEx_ptsz)},
+    SEXTANT_EXPORT(cuInit, 2000) SEXTANT_EXPORT(cuDriverGetVersion, 2020) SEXTANT_EXPORT(
+        cuDeviceGetCount, 2000) SEXTANT_EXPORT(cuDeviceGet, 2000) SEXTANT_EXPORT(cuDeviceGetName, 2000)
+        SEXTANT_EXPORT(cuDeviceGetAttribute, 2000) SEXTANT_EXPORT(cuDevicePrimaryCtxRetain, 7000) SEXTANT_EXPORT(
+            cuDevicePrimaryCtxGetState, 7000) SEXTANT_SECOND(cuDevicePrimaryCtxReset, 11000, cuDevicePrimaryCtxReset_v2)
+            SEXTANT_EXPORT(cuCtxGetDevice, 2000) SEXTANT_EXPORT(cuCtxSetCurrent, 4000)
+                SEXTANT_EXPORT(cuCtxSynchronize, 2000) SEXTANT_SECOND(cuMemAlloc, 3020, cuMemAlloc_v2) SEXTANT_EXPORT(
+                    cuModuleLoad, 2000) SEXTANT_EXPORT(cuModuleLoadData, 2000) SEXTANT_EXPORT(cuModuleLoadDataEx, 2010)
+                    SEXTANT_EXPORT(cuModuleLoadFatBinary, 2000) SEXTANT_EXPORT(cuModuleUnload, 2000) SEXTANT_EXPORT(
+                        cuModuleGetFunction, 2000) SEXTANT_EXPORT(cuLibraryLoadData, 12000)
+                        SEXTANT_EXPORT(cuLibraryUnload, 12000) SEXTANT_EXPORT(cuLibraryGetKernel, 12000)
+                            SEXTANT_EXPORT(cuKernelGetFunction, 12000) SEXTANT_EXPORT(cuFuncGetAttribute, 2020)
+                                SEXTANT_EXPORT(cuLaunchCooperativeKernel, 9000) SEXTANT_EXPORT(cuGetExportTable, 3000){
+                                    "cuLaunchKernel", 4000, reinterpret_cast<void *>(&cuLaunchKernel),
+                                    reinterpret_cast<void *>(&cuLaunchKernel_ptsz)},
+    {"cuLaunchKernelEx", 11060, reinterpret_cast<void *>(&cuLaunchKernelEx),
+     reinterpret_cast<void *>(&cuLaunchKernelEx_ptsz)},
 };
 
 }  // namespace
@@ -228,7 +232,8 @@ int cuGetProcAddress_v2(const char *name, void **function, int version, std::uin
   const char *missing = std::getenv("SEXTANT_FAKE_MISSING");
   if (missing && !std::strcmp(missing, name)) return 500;
   if (!std::strcmp(name, "cuGetProcAddress"))
-    *function = version >= 12000 ? reinterpret_cast<void *>(&cuGetProcAddress_v2) : reinterpret_cast<void *>(&cuGetProcAddress);
+    *function =
+        version >= 12000 ? reinterpret_cast<void *>(&cuGetProcAddress_v2) : reinterpret_cast<void *>(&cuGetProcAddress);
   for (const Export &each : exports)
     if (!std::strcmp(each.name, name) && version >= each.since)
       *function = flags == 2 && each.per_thread && version >= 7000 ? each.per_thread : each.plain;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that reaches the driver as the runtime does when it is linked statically (dlopen, dlsym of cuGetProcAddress_v2,
-// then look-ups by version), or by names alone, and prints what the driver recorded. Arguments: a way in, then steps.
+// A program that reaches the driver as the runtime does when it is linked statically (dlopen, dlsym of
+// cuGetProcAddress_v2, then look-ups by version), or by names alone, and prints what the driver recorded. Arguments: a
+// way in, then steps.
 //   table | names | linked (built with SEXTANT_LINKED)   how functions are found
 //   load FILE, unload        a module from PTX text or a fat binary; libload: a library
 //   get NAME                 its function; libget: its kernel
@@ -29,14 +30,16 @@ extern "C" {
 int cuModuleLoadData(void **, const void *);
 int cuModuleUnload(void *);
 int cuModuleGetFunction(void **, void *, const char *);
-int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+                   void **);
 }
 #endif
 
 namespace {
 
 using LookUp = int (*)(const char *, void **, int, std::uint64_t, int *);
-using Launch = int (*)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+using Launch = int (*)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+                       void **);
 struct Attribute {
   int id;
   char padding[4];
@@ -119,7 +122,8 @@ class Steps {
     while (at_ < words_.size()) {
       const std::string step = word();
       if (step == "exit") return std::atoi(word());
-      if (!modules(step) && !launches(step) && !process(step)) return std::printf("unknown step %s\n", step.c_str()), 99;
+      if (!modules(step) && !launches(step) && !process(step))
+        return std::printf("unknown step %s\n", step.c_str()), 99;
     }
     print_launches();
     return result_;

@@ -11,8 +11,9 @@ constexpr int rounds = 3, last_rounds = 6;                // of every candidate;
 constexpr double hopeless = 1.3;                          // times the leader's: not tried again
 constexpr double least_gain = 0.03, least_gain_s = 5e-7;  // below, the original stays
 
-// Sizes near 256 are tried first.
-double distance(std::uint32_t block) { return std::fabs(std::log2(block / 256.0)); }
+// Sizes near this are tried first.
+constexpr std::uint32_t usual_block = 256;
+double distance(std::uint32_t block) { return std::fabs(std::log2(static_cast<double>(block) / usual_block)); }
 
 }  // namespace
 
@@ -37,7 +38,19 @@ double Trials::leader() const {
   return best;
 }
 
+// Times grow on both sides of the best size: beyond one that was hopeless nothing is tried.
+bool Trials::beyond_hopeless(const Candidate &candidate, double leader) const {
+  for (const Candidate &other : candidates_) {
+    const bool nearer = distance(other.block) < distance(candidate.block) && &other != candidates_.data();
+    if (nearer && (other.block < usual_block) == (candidate.block < usual_block) && other.block != usual_block &&
+        other.ended > 0 && other.best_s > hopeless * leader)
+      return true;
+  }
+  return false;
+}
+
 int Trials::wanted(const Candidate &candidate, double leader) const {
+  if (&candidate != candidates_.data() && candidate.started == 0 && beyond_hopeless(candidate, leader)) return 0;
   if (candidate.ended > 0 && candidate.best_s > hopeless * leader && &candidate != candidates_.data()) return 0;
   return &candidate == candidates_.data() || candidate.best_s == leader ? last_rounds : rounds;
 }

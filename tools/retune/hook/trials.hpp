@@ -40,6 +40,7 @@ class Trials {
   };
   void decide(std::int64_t threads);
   int wanted(const Candidate &candidate, double leader) const;
+  bool beyond_hopeless(const Candidate &candidate, double leader) const;
   double leader() const;
   std::vector<Candidate> candidates_;  // the original first
   bool decided_ = false;

@@ -21,11 +21,12 @@ Value settled(Value value) {
     value.factor[tid] = value.factor[block_start] = 0;
     value.rest = value.indexed = true;
   }
+  if (without_factors(value)) value.scaled = false;
   value.constant = !value.rest && without_factors(value);
   return value;
 }
 
-Value scaled(Value value, std::int64_t by) {
+Value times(Value value, std::int64_t by) {
   for (std::int64_t &factor : value.factor) factor *= by;
   value.number = static_cast<std::int64_t>(static_cast<std::uint64_t>(value.number) * static_cast<std::uint64_t>(by));
   return settled(value);
@@ -63,7 +64,7 @@ bool Value::depends() const { return kind == Kind::mixed || (kind == Kind::sum &
 bool Value::plain() const { return kind == Kind::sum && without_factors(*this); }
 
 Part Value::single() const {
-  if (kind != Kind::sum || rest || number != 0) return parts;
+  if (kind != Kind::sum || rest || scaled || number != 0) return parts;
   Part found = parts;
   for (int part = 0; part < parts; ++part) {
     if (factor[static_cast<std::size_t>(part)] == 0) continue;
@@ -86,6 +87,7 @@ Value join(const Value &a, const Value &b) {
   Value joined = a;
   joined.rest = true, joined.constant = false, joined.number = 0;
   joined.indexed = a.indexed || b.indexed;
+  joined.scaled = a.scaled || b.scaled;
   return joined;
 }
 
@@ -97,11 +99,15 @@ Value sum(const Value &a, const Value &b, std::int64_t sign) {
     const bool moved = sign > 0 ? a.plain() || b.plain() : b.plain();
     return moved ? Value::local() : Value::lost();
   }
+  // Two unknown factors need not be the same.
+  if ((a.scaled && b.depends()) || (b.scaled && a.depends())) return Value::lost();
   Value total = a;
+  total.scaled = a.scaled || b.scaled;
   for (std::size_t part = 0; part < parts; ++part) total.factor[part] += sign * b.factor[part];
   total.number = static_cast<std::int64_t>(static_cast<std::uint64_t>(a.number) +
                                            static_cast<std::uint64_t>(sign) * static_cast<std::uint64_t>(b.number));
-  total.rest = a.rest || b.rest;
+  total.rest = a.rest || b.rest || (total.scaled && total.number != 0);
+  if (total.scaled) total.number = 0;
   total.indexed = a.indexed || b.indexed;
   return settled(total);
 }
@@ -112,8 +118,17 @@ Value product(const Value &a, const Value &b) {
   if (b.constant && !a.constant) return product(b, a);
   if (!b.depends() && !(a.constant && b.constant) && !a.depends()) return Value::free(a.indexed || b.indexed);
   if (a.constant)
-    return b.depends() && (a.number > largest || a.number < -largest) ? Value::lost() : scaled(b, a.number);
-  // (ctaid + k) * ntid and ntid * nctaid; what is not known may not multiply a part of the shape.
+    return b.depends() && (a.number > largest || a.number < -largest) ? Value::lost() : times(b, a.number);
+  if (!b.depends()) return product(b, a);
+  if (!a.depends()) {
+    Value multiple = b;
+    multiple.scaled = true;
+    multiple.rest = b.rest || b.number != 0;
+    multiple.indexed = a.indexed || b.indexed;
+    multiple.number = 0;
+    return multiple;
+  }
+  // (ctaid + k) * ntid and ntid * nctaid, with or without a factor that is not known.
   if (a.rest || b.rest) return Value::lost();
   const auto only = [](const Value &value, Part part) {
     for (std::size_t other = 0; other < parts; ++other)
@@ -122,10 +137,11 @@ Value product(const Value &a, const Value &b) {
   };
   if (!only(b, ntid)) return only(a, ntid) ? product(b, a) : Value::lost();
   if (a.factor[tid] != 0 || a.factor[block_start] != 0 || a.factor[ntid] != 0 || b.number != 0) return Value::lost();
-  Value result = scaled(Value::of(ntid), a.number);
+  Value result = times(Value::of(ntid), a.number);
   result.factor[block_start] = a.factor[ctaid];
   result.rest = a.factor[nctaid] != 0;
-  return scaled(result, b.factor[ntid]);
+  result.scaled = a.scaled || b.scaled;
+  return times(result, b.factor[ntid]);
 }
 
 std::string text(const Value &value) {

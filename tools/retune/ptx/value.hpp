@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is known of a register: how it depends on the shape of the launch. A value is a sum of the shape's five numbers
-// with constant factors and of something that does not depend on the shape: the linear index ctaid * ntid + tid and the
-// stride ntid * nctaid, which a change of shape keeps, are counted there.
+// with constant factors, perhaps times one factor that is not known but free of the shape, and of something that does
+// not depend on the shape: the linear index ctaid * ntid + tid and the stride ntid * nctaid, which a change of shape
+// keeps, are counted there.
 #pragma once
 
 #include <array>
