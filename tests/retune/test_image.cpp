@@ -104,7 +104,9 @@ void pack_and_read(const char *library, const char *name, std::uint64_t flag, co
   for (std::size_t at = 0; at < packed.size(); at += 3) {
     Ptx damaged = image.ptx[0];
     damaged.bytes[at] = static_cast<char>(~damaged.bytes[at]);
-    if (!unpack(damaged, unpacked, problem)) EXPECT_FALSE(problem.empty());
+    if (!unpack(damaged, unpacked, problem)) {
+      EXPECT_FALSE(problem.empty());
+    }
   }
 }
 

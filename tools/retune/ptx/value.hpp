@@ -20,6 +20,7 @@ struct Value {
   std::array<std::int64_t, parts> factor{};
   bool constant = false;  // without factors: it is exactly `number`
   std::int64_t number = 0;
+  bool scaled = false;   // the factors are multiplied by something unknown, free of the shape; number is then 0
   bool rest = false;     // something beside factors and number, free of the shape
   bool indexed = false;  // that rest comes from the linear index by arithmetic alone
 
