@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Holds the one-way arrows of docs/design.md: bindings, tools -> include <- abi -> core -> include <- plugins;
-core, tools -> plot, files, names, which see nothing of the rest. Within include: sdk -> plugin -> the programs' headers in C, and the
+core, tools -> plot, files, names, which see nothing of the rest. tools/retune sees its own folder, the SDK and files only. Within include: sdk -> plugin -> the programs' headers in C, and the
 C++ interface -> those.
 Within plugins: a folder -> its kind's shared/ -> formats/. Within core: a folder -> those that docs/design.md lists before
 it, so that no two see each other, however long the way round.
@@ -35,6 +35,9 @@ MEASURES_CORE = pathlib.PurePath("tools/measure/regret")
 BUILDS_MODELS = {pathlib.PurePath("tools/sextant/model"), pathlib.PurePath("tools/sextant/commands/model.cpp")}
 FITS = {pathlib.PurePath("core/model") / name for name in ("fit.hpp", "fit_text.hpp", "quantile.hpp")}
 FITS.add(pathlib.PurePath("core/base/hash.hpp"))
+# The launch retuner is preloaded into other programs: it sees its own folder, headers without ABI or context, and the writer of files.
+RETUNER = pathlib.PurePath("tools/retune")
+RETUNER_SEES = re.compile(r"^(tools/retune|include/sextant/sdk|files)/")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 CUDA_HEADER = re.compile(r"^(cuda|cub/|thrust/|cooperative_groups|cublas|cusparse|cusolver|nvml|nvrtc|curand|cufft)")
 # Tries out a CUDA toolkit before anything is built with it: no part of the product.
@@ -144,6 +147,8 @@ def check_include(root, path, name, order=()):
         if other in ROOMS_SEE.get(room, set()):
             return None
         return f"includes {name} ({target}): {room} headers do not see {other}"
+    if RETUNER in path.parents and not RETUNER_SEES.match(target.as_posix()):
+        return f"includes {name} ({target}): tools/retune sees its own folder, the SDK and files only"
     if area == "core" and target.parts[0] == "core":
         return check_core_include(order, path, name, target)
     if target.parts[0] in may_see(path):

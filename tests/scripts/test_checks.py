@@ -99,6 +99,14 @@ class Arrows(RuleTest):
         self.plant("docs/design.md", PROJECT["docs/design.md"] + "| `core/plan/` |\n")
         self.assertEqual(self.problems(check_arrows), ["docs/design.md lists core/plan, which is not there"])
 
+    def test_the_retuner_stands_alone(self):
+        self.plant("files/output_file.hpp", SPDX)
+        self.plant("include/sextant/sdk/launch_choice.hpp", SPDX)
+        self.plant("tools/retune/hook/x.cpp", SPDX + '#include "files/output_file.hpp"\n#include "sextant/sdk/launch_choice.hpp"\n')
+        self.assertEqual(self.problems(check_arrows), [])
+        for line in ('#include "sextant/plugin/plugin.h"', '#include "tools/sextant/main.cpp"'):
+            self.check_planted("tools/retune/hook/y.cpp", line, "tools/retune sees its own folder, the SDK and files only")
+
     def test_core_must_not_see_cuda(self):
         self.check_planted("core/x.cpp", "# include <cuda_runtime.h>", "CUDA stays under plugins/")
 

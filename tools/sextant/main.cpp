@@ -18,6 +18,7 @@ constexpr const char *help_footer = R"(Examples:
   sextant calibrate                             measure this machine, so that predictions are its own
   sextant workbench                             a page that measures, fits, explains and generates
   sextant report A.mtx -o report.html           what the page shows, in one file
+  sextant retune -- ./program args              a CUDA program with better block sizes, where that is provably safe
   sextant verify-model A.mtx B.mtx              are the predictions right, and the choices good?
   sextant plugins                               what is loaded, and what was refused
   sextant bench spmv A.mtx                      every kernel measured against a textbook loop
@@ -82,6 +83,7 @@ int run(int argc, char **argv) {
   tool::add_model(app, action);
   tool::add_report(app, action);
   tool::add_workbench(app, action);
+  tool::add_retune(app, action);
   tool::add_plugin_check(app, {argv, argv + argc}, action);
   tool::add_completion(app, action);
   tool::add_manual(app, action);

@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Helpers for launch policies: what can be launched at all, and a policy function as a kernel.
+// A function that chooses among launch configurations (sextant/sdk/launch_choice.hpp) as a kernel.
 #pragma once
 
 #include <cstdint>
 
 #include "sextant/plugin/kinds/launch.h"
 #include "sextant/sdk/kernel.hpp"
+#include "sextant/sdk/launch_choice.hpp"
 
 namespace sextant::plugin::launch {
-
-// Whether one block of it can exist on the device. Limits of 0 are unknown and forbid nothing.
-inline bool launchable(const sxt_launch_config &config, const sxt_launch_limits &limits) {
-  const auto within = [](std::int64_t value, std::int64_t limit) {
-    return value >= 0 && (limit <= 0 || value <= limit);
-  };
-  return config.blocks > 0 && config.threads > 0 && within(config.threads, limits.threads_per_block) &&
-         within(config.shared_bytes, limits.shared_per_block) &&
-         within(config.registers * config.threads, limits.registers_per_unit);
-}
 
 // Runs choose(args) -> index or -1, after checking the args.
 template <std::int64_t (*choose)(const sxt_launch_args &)>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // launch.measured: the least time that the performance model predicts; it declines where no configuration has one.
-#include <cmath>
-#include <cstdint>
-
 #include "sextant/sdk/launch.hpp"
 
 using namespace sextant::plugin;
@@ -10,17 +7,7 @@ using namespace sextant::plugin::launch;
 
 namespace {
 
-std::int64_t choose(const sxt_launch_args &args) {
-  std::int64_t best = -1;
-  for (std::int64_t i = 0; i < args.count; ++i) {
-    const sxt_launch_config &config = args.configs[i];
-    if (!launchable(config, args.limits) || !std::isfinite(config.run_s) || config.run_s < 0) continue;
-    if (best < 0 || config.run_s < args.configs[best].run_s) best = i;
-  }
-  return best;
-}
-
-const sxt_kernel kernel = policy<choose>("launch.measured", "the least predicted time");
+const sxt_kernel kernel = policy<choose_measured>("launch.measured", "the least predicted time");
 
 }  // namespace
 

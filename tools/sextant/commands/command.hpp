@@ -26,6 +26,7 @@ void add_generate_solver(CLI::App &app, Action &action);
 void add_machine(CLI::App &app, Action &action);
 void add_model(CLI::App &app, Action &action);
 void add_report(CLI::App &app, Action &action);
+void add_retune(CLI::App &app, Action &action);
 void add_workbench(CLI::App &app, Action &action);
 void add_verify_model(CLI::App &app, Action &action);
 void add_plugins(CLI::App &app, Action &action);

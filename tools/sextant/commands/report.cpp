@@ -6,6 +6,7 @@
 #include "commands/command.hpp"
 #include "commands/generate.hpp"
 #include "input/context_options.hpp"
+#include "input/input_file.hpp"
 #include "report/interrupt.hpp"
 #include "report/output.hpp"
 #include "report/write_file.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 struct ReportOptions {
   ContextOptions context;
-  std::vector<std::string> matrices, kernels;
+  std::vector<std::string> matrices, kernels, launches;
   std::string output, generate = "stencil-2d,banded,power-law", sizes = "1000,10000", title = "Sextant report";
 };
 
@@ -49,11 +50,26 @@ std::vector<Step> steps(const ReportOptions &options, const std::string &folder)
   return all;
 }
 
+// What `sextant retune --report FILE.json` wrote, read before anything is measured.
+std::vector<Result> launches(const ReportOptions &options) {
+  std::vector<Result> results;
+  for (const std::string &path : options.launches) {
+    Result result;
+    result.view = "choice", result.action = "retune", result.command = "sextant retune --report " + path;
+    result.data = Json::parse(read_text(path), nullptr, false);
+    if (!part(result.data, "processes").is_array())
+      fail(exit_bad_input, "{}: it is no JSON report of sextant retune", path);
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
 int report(const ReportOptions &options) {
   check_outputs({{"--output", options.output}});
   const InterruptFlag interrupt(false);  // a folder is to be removed
   const auto interrupted = [&] { return *interrupt.flag() != 0; };
   std::vector<ResultPointer> results;
+  const std::vector<Result> retuned = launches(options);
   Progress progress;
   int failed = 0;
   const Folder folder("");
@@ -71,6 +87,10 @@ int report(const ReportOptions &options) {
       message(fmt::format("{}: {}", result.command, result.error));
       ++failed;
     }
+    results.push_back(finish(std::move(result)));
+  }
+  for (Result result : retuned) {
+    result.id = static_cast<int>(results.size()) + 1;
     results.push_back(finish(std::move(result)));
   }
   write_text(options.output, report_page(results, options.title));
@@ -96,6 +116,7 @@ void add_report(CLI::App &parent, Action &action) {
   app->add_option("--n", options->sizes, "Rows of the generated matrices")
       ->type_name("ROWS,...")
       ->capture_default_str();
+  app->add_option("--retune", options->launches, "Reports of sextant retune, as a table each")->type_name("FILE.json");
   app->add_option("--title", options->title, "Title of the page")->capture_default_str();
   add_context_options(*app, options->context);
   app->footer(help_footer);

@@ -17,6 +17,7 @@ std::string body_of(const Result &result) {
   const Json &data = result.data;
   if (!result.error.empty()) return fmt::format("<p class=\"error\">{}</p>\n", html::escaped(result.error));
   if (data.contains("message")) return html::paragraph(text_of(data, "message"));
+  if (data.contains("processes")) return retune_html(data);
   if (data.contains("profile") && data.contains("models")) return calibration_html(data);
   if (data.contains("profile")) return machine_html(data);
   if (data.contains("leaves")) return tree_html(data);

@@ -42,6 +42,7 @@ std::string tree_html(const Json &data);
 std::string verification_html(const Json &data);
 std::string solver_html(const Json &data);
 std::string model_html(const Json &data);
+std::string retune_html(const Json &data);
 
 // Tables that several bodies have.
 std::string plan_html(const Json &plan);

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The proof: kernels that a person can check, every way in which the shape may get out, and the lines of refusals.
+#include "support.hpp"
+
+namespace {
+
+using namespace retune_test;
+
+TEST(RetuneProof, AnElementwiseKernelIsProven) {
+  const auto verdict =
+      prove(kernel(index_and_bound + "ld.global.f32 %f1, [%rd2];\nst.global.f32 [%rd2], %f1;\n" + end));
+  EXPECT_TRUE(verdict.proven) << verdict.line << ": " << verdict.reason;
+  EXPECT_FALSE(verdict.reorders);
+}
+
+// Each body's last line is the one refused.
+struct Refused {
+  const char *body, *reason;
+};
+
+TEST(RetuneProof, RefusalsNameTheirLine) {
+  const Refused cases[] = {
+      {"st.global.u32 [%rd2], %r2;", "%ntid.x reaches st"},
+      {"st.global.u32 [%rd2], %r3;", "%tid.x reaches st"},
+      {"sub.s32 %r6, %r4, %r3;\nst.global.u32 [%rd2], %r6;", "%tid.x reaches st"},
+      {"setp.eq.s32 %p2, %r3, 0;", "%tid.x reaches setp"},
+      {"and.b32 %r6, %r3, 31;", "%tid.x reaches and"},
+      {"shr.u32 %r6, %r3, 5;", "%tid.x reaches shr"},
+      {"div.u32 %r6, %r4, %r2;", "%ntid.x reaches div"},
+      {"mul.hi.u32 %r6, %r3, 7;", "%tid.x reaches mul"},
+      {"cvt.u16.u32 %rs1, %r3;", "%tid.x reaches cvt"},
+      {"cvt.rn.f32.u32 %f1, %r2;", "%ntid.x reaches cvt"},
+      {"add.cc.u32 %r6, %r3, 1;", "%tid.x reaches add"},
+      {"mul.lo.s32 %r6, %r3, %r5;\nst.global.u32 [%rd2], %r6;", "%tid.x reaches st"},
+      {"mov.u32 %r6, %laneid;", "%laneid"},
+      {"mov.u32 %r6, %warpid;", "%warpid"},
+      {"mov.u32 %r6, %smid;", "%smid"},
+      {"mov.u32 %r6, %clock;", "%clock"},
+      {"mov.u32 %r6, %tid.y;", "%tid.y"},
+      {"mov.u32 %r6, %dynamic_smem_size;", "%dynamic_smem_size"},
+      {"mov.u32 %r6, %r99;", "%r99 is never set"},
+      {"mov.u32 %r6, somewhere;", "'somewhere' is not known"},
+      {"bar.sync 0;", "wait for each other"},
+      {"barrier.sync 0;", "wait for each other"},
+      {"shfl.sync.down.b32 %r6|%p2, %r5, 1, 31, -1;", "exchange values"},
+      {"vote.sync.ballot.b32 %r6, %p1, -1;", "vote"},
+      {"activemask.b32 %r6;", "active"},
+      {"membar.gl;", "orders memory"},
+      {"fence.acq_rel.gpu;", "orders memory"},
+      {"ld.volatile.global.u32 %r6, [%rd2];", ".volatile"},
+      {"ld.acquire.gpu.global.u32 %r6, [%rd2];", ".acquire"},
+      {"ld.shared.u32 %r6, [%r4];", "shared memory"},
+      {"atom.global.cas.b32 %r6, [%rd2], 0, 1;", ".cas"},
+      {"atom.global.exch.b32 %r6, [%rd2], 1;", ".exch"},
+      {"atom.global.cta.add.u32 %r6, [%rd2], 1;", ".cta"},
+      {"red.shared.add.u32 [%r4], 1;", "shared memory"},
+      {"atom.global.add.u32 %r6, [%rd1], %r3;", "%tid.x reaches atom"},
+      {".shared .align 4 .b8 part[4];", "shared memory"},
+      {"call.uni (r), %rd1, (a), proto;", "pointer"},
+      {"call.uni vprintf;", "vprintf, which has no body"},
+      {"frobnicate.b32 %r6, %r5;", "frobnicate is not known"},
+      {"ld.global.u32 %r6, [%rd2;", "not understood"},
+      {"trap;", "end the whole program"},
+      {"nanosleep.u32 20;", "waits for time"},
+      {"cp.async.wait_all;", "shared memory"},
+      {"ld.param.u32 %r6, [%r3];", "%tid.x reaches ld"},
+      {"griddepcontrol.wait;", "another kernel"},
+  };
+  constexpr std::size_t first_line = 16;
+  for (const Refused &each : cases) {
+    const std::string body = each.body;
+    const auto verdict = prove(kernel(index_and_bound + body + "\n" + end));
+    EXPECT_FALSE(verdict.proven) << body;
+    EXPECT_NE(verdict.reason.find(each.reason), std::string::npos) << body << ": " << verdict.reason;
+    EXPECT_EQ(verdict.line, first_line + static_cast<std::size_t>(std::count(body.begin(), body.end(), '\n'))) << body;
+  }
+}
+
+TEST(RetuneProof, TheIndexMayBePutTogetherInManyWays) {
+  const char *const ways[] = {
+      "mul.lo.s32 %r6, %r2, %r1;\nadd.s32 %r7, %r6, %r3;",
+      "mul.lo.s32 %r6, %r1, %r2;\nadd.s32 %r8, %r3, 5;\nadd.s32 %r9, %r6, %r8;\nsub.s32 %r7, %r9, 5;",
+      "shl.b32 %r6, %r3, 2;\nmul.lo.s32 %r8, %r1, %r2;\nshl.b32 %r9, %r8, 2;\nadd.s32 %r7, %r6, %r9;",
+      "add.s32 %r8, %r1, 3;\nmul.lo.s32 %r6, %r8, %r2;\nmad.lo.s32 %r9, %r2, -3, %r6;\nadd.s32 %r7, %r9, %r3;",
+      "mov.u32 %r6, %nctaid.x;\nmad.lo.s32 %r7, %r6, %r2, %r4;",
+      "neg.s32 %r6, %r3;\nsub.s32 %r8, %r4, %r6;\nsub.s32 %r7, %r8, %r3;",
+      "mul.wide.u32 %rd4, %r1, %r2;\ncvt.u64.u32 %rd5, %r3;\nadd.s64 %rd6, %rd4, %rd5;\ncvt.u32.u64 %r7, %rd6;",
+      // An unknown step times the stride, in this order.
+      "mul.lo.s32 %r6, %r5, %r2;\nmov.u32 %r8, %nctaid.x;\nmul.lo.s32 %r7, %r6, %r8;",
+      "cvt.u64.u32 %rd4, %r1;\ncvt.u64.u32 %rd5, %r2;\nmul.lo.s64 %rd6, %rd4, %rd5;\ncvt.u64.u32 %rd7, %r3;\n"
+      "add.s64 %rd8, %rd7, %rd6;\nshr.u64 %rd9, %rd8, 3;\ncvt.u32.u64 %r7, %rd9;",
+  };
+  for (const char *way : ways) {
+    const auto verdict = prove(kernel(index_and_bound + way + "\nst.global.u32 [%rd2], %r7;\n" + end));
+    EXPECT_TRUE(verdict.proven) << way << "\n" << verdict.line << ": " << verdict.reason;
+  }
+}
+
+TEST(RetuneProof, NearlyTheIndexIsRefused) {
+  const char *const ways[] = {
+      "mad.lo.s32 %r7, %r1, 256, %r3;",                                  // a block size of its own
+      "mad.lo.s32 %r6, %r1, %r2, %r3;\nmad.lo.s32 %r7, %r1, %r2, %r6;",  // 2 ctaid ntid + tid
+      "mul.lo.s32 %r6, %r1, %r2;\nshl.b32 %r8, %r6, 1;\nadd.s32 %r7, %r8, %r3;",
+      "shl.b32 %r6, %r3, 1;\nmad.lo.s32 %r7, %r1, %r2, %r6;",  // ctaid ntid + 2 tid
+      "mul.lo.s32 %r6, %r1, %r2;\nor.b32 %r7, %r6, %r3;",
+      "mul.lo.s32 %r6, %r1, %r2;\nmov.u32 %r7, %r6;",
+      "mov.u32 %r6, %nctaid.x;\nmad.lo.s32 %r7, %r3, %r6, %r1;",  // transposed
+      "mul.lo.s32 %r6, %r2, %r2;\nadd.s32 %r7, %r6, %r4;",
+      "add.s32 %r6, %r1, 1;\nmad.lo.s32 %r7, %r6, %r2, %r3;",  // of the next block
+      "mul.lo.s32 %r6, %r5, %r2;\nmul.lo.s32 %r7, %r6, %r1;",  // unknown times block start
+      "mul.lo.s32 %r6, %r5, %r2;\nmul.lo.s32 %r8, %r6, %r1;\nmad.lo.s32 %r7, %r5, %r3, %r8;",
+      "mul.lo.s32 %r6, %r5, %r2;\nadd.s32 %r8, %r6, %r5;\nmov.u32 %r9, %nctaid.x;\nmul.lo.s32 %r7, %r8, %r9;",
+      "selp.b32 %r7, %r3, %r4, %p1;",
+      "mov.u32 %r7, %r4;\n@%p1 mov.u32 %r7, %r3;",  // one register, two meanings
+      "cvt.u64.u32 %rd4, %r3;\nmul.lo.s64 %rd5, %rd4, 3;\ncvt.u32.u64 %r7, %rd5;",
+      "sub.s32 %r6, %r3, %r2;\ncvt.u64.u32 %rd4, %r6;\ncvt.u64.u32 %rd5, %r2;\nadd.s64 %rd6, %rd4, %rd5;\n"
+      "cvt.u64.u32 %rd7, %r3;\nsub.s64 %rd8, %rd6, %rd7;\ncvt.u32.u64 %r7, %rd8;",  // wraps before it is widened
+  };
+  for (const char *way : ways)
+    EXPECT_FALSE(prove(kernel(index_and_bound + way + "\nst.global.u32 [%rd2], %r7;\n" + end)).proven) << way;
+}
+
+TEST(RetuneProof, LoopsAndFunctions) {
+  const std::string stride =
+      "mov.u32 %r6, %nctaid.x;\nmul.lo.s32 %r7, %r6, %r2;\n$LOOP:\nst.global.u32 [%rd2], %r5;\n"
+      "mul.wide.s32 %rd4, %r7, 4;\nadd.s64 %rd2, %rd2, %rd4;\nadd.s32 %r4, %r4, %r7;\nsetp.lt.s32 %p2, %r4, %r5;\n"
+      "@%p2 bra $LOOP;\n";
+  EXPECT_TRUE(prove(kernel(index_and_bound + stride + end)).proven);
+  // A stride of the block alone leaves another remainder each time round.
+  std::string block_stride = stride;
+  block_stride.replace(block_stride.find("mul.lo.s32 %r7, %r6, %r2"), 24, "mov.u32 %r7, %r2        ");
+  EXPECT_FALSE(prove(kernel(index_and_bound + block_stride + end)).proven);
+
+  const std::string call =
+      "{\n.param .b32 a;\nst.param.b32 [a], %r5;\n.param .b32 r;\ncall.uni (r), twice, (a);\nld.param.b32 %r6, "
+      "[r];\n}\n"
+      "st.global.u32 [%rd2], %r6;\n";
+  const std::string twice =
+      ".func (.param .b32 func_retval0) twice(.param .b32 twice_param_0)\n{\nld.param.b32 %r1, [twice_param_0];\n"
+      "add.s32 %r2, %r1, %r1;\nst.param.b32 [func_retval0], %r2;\nret;\n}\n";
+  EXPECT_TRUE(prove(kernel(index_and_bound + call + end) + twice).proven);
+  std::string shuffles = twice;
+  shuffles.insert(shuffles.find("add.s32"), "bar.warp.sync -1;\n");
+  EXPECT_FALSE(prove(kernel(index_and_bound + call + end) + shuffles).proven);
+  std::string passes_thread = call;
+  passes_thread.replace(passes_thread.find("[a], %r5"), 8, "[a], %r3");
+  EXPECT_FALSE(prove(kernel(index_and_bound + passes_thread + end) + twice).proven);
+  std::string returns_thread = twice;
+  returns_thread.replace(returns_thread.find("ld.param.b32 %r1, [twice_param_0]"), 33, "mov.u32 %r1, %tid.x");
+  EXPECT_FALSE(prove(kernel(index_and_bound + call + end) + returns_thread).proven);
+}
+
+TEST(RetuneProof, Atomics) {
+  EXPECT_TRUE(prove(kernel(index_and_bound + "red.global.add.u32 [%rd2], 1;\n" + end)).proven);
+  EXPECT_TRUE(prove(kernel(index_and_bound + "atom.global.max.s32 %r6, [%rd2], %r4;\n" + end)).proven);
+  const auto sums =
+      prove(kernel(index_and_bound + "ld.global.f32 %f1, [%rd2];\nred.global.add.f32 [%rd1], %f1;\n" + end));
+  EXPECT_TRUE(sums.proven);
+  EXPECT_TRUE(sums.reorders);
+  const std::string used = "atom.global.add.u32 %r6, [%rd2], 1;\nst.global.u32 [%rd2], %r6;\n";
+  EXPECT_FALSE(prove(kernel(index_and_bound + used + end)).proven);
+}
+
+TEST(RetuneProof, HeadsAndBounds) {
+  const std::string body = index_and_bound + "st.global.u32 [%rd2], %r5;\n" + end;
+  const auto with_head = [&](const std::string &directive) {
+    std::string text = kernel(body);
+    return prove(text.replace(text.find("\n{"), 1, "\n" + directive + "\n"));
+  };
+  EXPECT_TRUE(with_head(".maxntid 256, 1, 1").proven);
+  EXPECT_TRUE(with_head(".minnctapersm 2").proven);
+  for (const char *directive : {".reqntid 128, 1, 1", ".explicitcluster", ".reqnctapercluster 2", ".blocksareclusters",
+                                ".maxclusterrank 8", ".something 1"})
+    EXPECT_FALSE(with_head(directive).proven) << directive;
+  std::string unchecked = body;
+  unchecked.replace(unchecked.find("setp.ge.s32 %p1, %r4"), 20, "setp.ge.s32 %p1, %r5");
+  const auto verdict = prove(kernel(unchecked));
+  EXPECT_FALSE(verdict.proven);
+  EXPECT_NE(verdict.reason.find("bound"), std::string::npos);
+}
+
+TEST(RetuneProof, BrokenModulesAreRefused) {
+  for (const char *text :
+       {"", "nonsense", ".version 8.4", ".version 99.0\n.target sm_80\n.entry k() { ret; }",
+        ".version 8.4\n.target sm_80\n.entry k() { ret;", ".version 8.4\n.target sm_80\n.entry k(", ".target sm_80\n",
+        ".version 8.4\n.target sm_80\n.entry k() { @ }",
+        ".version 8.4\n.target sm_80\n.unheard of;\n.entry k() { ret; }",
+        ".version 8.4\n.target compute\n.entry k() { ret; }", "/* .version 8.4", ".version 8.4\n.target sm_80\n\"",
+        ".version 8.4\n.target sm_80\n.entry k() { ret; }\n.entry k() { ret; }"}) {
+    const auto verdict = prove(text);
+    EXPECT_FALSE(verdict.proven) << text;
+    EXPECT_FALSE(verdict.reason.empty()) << text;
+  }
+  EXPECT_TRUE(prove(".version 8.4\n.target sm_80\n.entry k() { ret; }").proven);
+}
+
+// Cut off anywhere, a text is refused or means less, and nothing is read behind its end.
+TEST(RetuneProof, EveryPrefixEnds) {
+  const std::string whole =
+      kernel(index_and_bound + "ld.global.f32 %f1, [%rd2+4];\nst.global.f32 [%rd2], %f1;\n" + end);
+  for (std::size_t length = 0; length + 3 < whole.size(); ++length)
+    EXPECT_FALSE(prove(std::string(whole, 0, length)).proven) << length;
+}
+
+}  // namespace

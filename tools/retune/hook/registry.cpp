@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "hook/registry.hpp"
+
+#include <unistd.h>
+
+#include "hook/entries.hpp"
+#include "hook/settings.hpp"
+#include "hook/timing.hpp"
+
+namespace sextant::retune {
+
+using driver::Handle;
+
+std::size_t HandleTable::place(Handle handle, std::size_t capacity) {
+  return (reinterpret_cast<std::uintptr_t>(handle) * 0x9e3779b97f4a7c15u >> 20) & (capacity - 1);
+}
+
+Kernel *HandleTable::find(Handle handle) const {
+  const Table *table = current_.load(std::memory_order_acquire);
+  if (!table) return nullptr;
+  const std::size_t capacity = table->entries.size();
+  for (std::size_t at = place(handle, capacity);; at = (at + 1) & (capacity - 1)) {
+    const Handle held = table->entries[at].handle.load(std::memory_order_acquire);
+    if (held == handle) return table->entries[at].kernel.load(std::memory_order_acquire);
+    if (!held) return nullptr;
+  }
+}
+
+void HandleTable::put(Table &table, Handle handle, Kernel *kernel) {
+  const std::size_t capacity = table.entries.size();
+  for (std::size_t at = place(handle, capacity);; at = (at + 1) & (capacity - 1)) {
+    Entry &entry = table.entries[at];
+    const Handle held = entry.handle.load(std::memory_order_relaxed);
+    if (held && held != handle) continue;
+    entry.kernel.store(kernel, std::memory_order_release);
+    entry.handle.store(handle, std::memory_order_release);
+    return;
+  }
+}
+
+void HandleTable::set(Handle handle, Kernel *kernel) {
+  if (!handle) return;
+  Table *table = current_.load(std::memory_order_relaxed);
+  const bool there = table && find(handle) != nullptr;
+  if (!there && !kernel) return;
+  if (!table || used_ * 2 >= table->entries.size()) {
+    auto larger = std::make_unique<Table>(table ? table->entries.size() * 2 : 256);
+    used_ = 0;
+    for (std::size_t i = 0; table && i < table->entries.size(); ++i) {
+      const Handle held = table->entries[i].handle.load(std::memory_order_relaxed);
+      Kernel *of = table->entries[i].kernel.load(std::memory_order_relaxed);
+      if (held && of) put(*larger, held, of), ++used_;
+    }
+    table = larger.get();
+    tables_.push_back(std::move(larger));
+    current_.store(table, std::memory_order_release);
+  }
+  if (!there) ++used_;  // at most: a forgotten handle may have its place still
+  put(*table, handle, kernel);
+}
+
+void Registry::loaded(Handle owner, bool library, image::Image image) {
+  const auto one = lock();
+  if (process_ == 0) process_ = getpid();
+  forget(owner);
+  auto module = std::make_shared<LoadedModule>();
+  module->image = std::move(image);
+  owners_[owner] = {std::move(module), library, {}, {}};
+}
+
+void Registry::unloaded(Handle owner) {
+  const auto one = lock();
+  forget(owner);
+}
+
+void Registry::forget(Handle owner) {
+  const auto known = owners_.find(owner);
+  if (known == owners_.end()) return;
+  for (const Handle function : known->second.functions) {
+    const auto named = functions_.find(function);
+    if (named == functions_.end() || named->second.owner != owner) continue;  // it is another's by now
+    functions_.erase(named);
+    handles_.set(function, nullptr);
+  }
+  const std::vector<Handle> aliases = std::move(known->second.aliases);
+  owners_.erase(known);
+  for (const Handle alias : aliases) forget(alias);
+}
+
+void Registry::found(Handle function, Handle owner, const char *name, bool kernel) {
+  const auto one = lock();
+  if (process_ == 0) process_ = getpid();
+  const auto known = owners_.find(owner);
+  if (known == owners_.end() || !name) {
+    functions_.erase(function);
+    handles_.set(function, nullptr);
+    return;
+  }
+  const auto [named, first] = functions_.try_emplace(function);
+  if (!first && named->second.owner == owner && named->second.name == name) return;
+  named->second = {owner, name, kernel};
+  known->second.functions.push_back(function);
+  handles_.set(function, nullptr);
+}
+
+void Registry::function_of(Handle function, Handle kernel) {
+  std::string name;
+  Handle owner = nullptr;
+  {
+    const auto one = lock();
+    if (const auto known = functions_.find(kernel); known != functions_.end())
+      name = known->second.name, owner = known->second.owner;
+  }
+  found(function, owner, name.c_str(), false);
+}
+
+void Registry::same_module(Handle module, Handle library) {
+  const auto one = lock();
+  const auto known = owners_.find(library);
+  if (known == owners_.end() || module == library) return;
+  known->second.aliases.push_back(module);
+  const std::shared_ptr<LoadedModule> shared = known->second.module;
+  owners_[module] = {shared, false, {}, {}};
+}
+
+void Registry::forget_contexts() {
+  const auto one = lock();
+  std::vector<Handle> modules, functions;
+  for (const auto &[owner, held] : owners_)
+    if (!held.library) modules.push_back(owner);
+  for (const Handle module : modules) forget(module);
+  for (const auto &[function, named] : functions_)
+    if (!named.kernel) functions.push_back(function);
+  for (const Handle function : functions) {
+    functions_.erase(function);
+    handles_.set(function, nullptr);
+  }
+  forget_pending();
+}
+
+Kernel *Registry::resolve(Handle handle) {
+  const auto one = lock();
+  const auto named = functions_.find(handle);
+  if (named == functions_.end() || settings().off) return nullptr;
+  Kernel *kernel = make(named->second, handle);
+  if (kernel) handles_.set(handle, kernel);
+  return kernel;
+}
+
+Registry &registry() {
+  static Registry *const the = new Registry;  // until the process has ended
+  return *the;
+}
+
+}  // namespace sextant::retune

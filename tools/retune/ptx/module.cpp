@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ptx/module.hpp"
+
+#include <charconv>
+
+#include "ptx/tokens.hpp"
+
+namespace sextant::retune::ptx {
+namespace {
+
+constexpr int oldest_version = 30, newest_version = 93;
+
+Refusal refuse(std::size_t line, std::string reason) { return {line, std::move(reason)}; }
+std::string quoted(std::string_view text) { return "'" + std::string(text.substr(0, 80)) + "'"; }
+
+// Skips to behind the matching mark; false at the end of the text.
+bool skip_group(Tokens &tokens, std::string_view open, std::string_view close) {
+  for (int depth = 1; depth > 0;) {
+    const Token token = tokens.next();
+    if (token.text.empty()) return false;
+    depth += token.text == open ? 1 : token.text == close ? -1 : 0;
+  }
+  return true;
+}
+
+// "9.0" -> 90; 0 where it is no version.
+int version_of(std::string_view text) {
+  const std::size_t dot = text.find('.');
+  if (dot == std::string_view::npos || dot + 2 != text.size()) return 0;
+  int major = 0, minor = 0;
+  const auto one = std::from_chars(text.data(), text.data() + dot, major);
+  const auto two = std::from_chars(text.data() + dot + 1, text.data() + text.size(), minor);
+  if (one.ptr != text.data() + dot || two.ptr != text.data() + text.size()) return 0;
+  return 10 * major + minor;
+}
+
+// "sm_90a" -> 90
+int target_of(std::string_view text) {
+  int number = 0;
+  if (text.substr(0, 3) != "sm_") return 0;
+  std::from_chars(text.data() + 3, text.data() + text.size(), number);
+  return number;
+}
+
+// What stands between the parameters of a kernel and its body and leaves the block free.
+bool harmless_directive(std::string_view word) {
+  return word == ".maxntid" || word == ".minnctapersm" || word == ".maxnreg" || word == ".maxnctapersm" ||
+         word == ".pragma" || word == ".noreturn";
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text), tokens_(text) {}
+
+  Module read() {
+    while (!module_.refusal) {
+      const Token token = tokens_.next();
+      if (token.text.empty()) break;
+      top(token);
+    }
+    if (!module_.refusal && module_.version == 0) module_.refusal = refuse(0, "it has no .version");
+    return std::move(module_);
+  }
+
+ private:
+  void top(const Token &token) {
+    const std::string_view word = token.text;
+    if (word == ".version") {
+      version();
+    } else if (word == ".target") {
+      target();
+    } else if (word == ".entry" || word == ".func") {
+      function(word == ".entry", token.line);
+    } else if (word == ".visible" || word == ".extern" || word == ".weak" || word == ".common") {
+      // Linkage changes nothing here.
+    } else if (word == ".global" || word == ".const" || word == ".shared") {
+      variable(word == ".shared" ? module_.shared : module_.globals);
+    } else if (word == ".section") {
+      Token open = tokens_.next();
+      while (!open.text.empty() && open.text != "{") open = tokens_.next();
+      if (!skip_group(tokens_, "{", "}")) broken(token.line);
+    } else if (word == ".file" || word == ".loc" || word == ".address_size") {
+      skip_line(token.line);
+    } else if (word == ".pragma" || word == ".alias") {
+      if (word == ".alias") module_.refusal = refuse(token.line, "functions have second names (.alias)");
+      skip_statement();
+    } else {
+      module_.refusal = refuse(token.line, quoted(word) + " is not known at the top of a module");
+    }
+  }
+
+  void broken(std::size_t line) { module_.refusal = refuse(line, "what begins here does not end"); }
+
+  void version() {
+    const Token token = tokens_.next();
+    module_.version = version_of(token.text);
+    if (module_.version < oldest_version || module_.version > newest_version)
+      module_.refusal = refuse(token.line, "PTX version " + quoted(token.text) + " is not known (3.0 to 9.3 are)");
+  }
+
+  void target() {
+    const Token token = tokens_.next();
+    module_.target = target_of(token.text);
+    if (module_.target == 0) module_.refusal = refuse(token.line, "target " + quoted(token.text) + " is not known");
+    skip_line(token.line);
+  }
+
+  // These directives end with their line, not with a semicolon.
+  void skip_line(std::size_t) {
+    const std::size_t end = text_.find('\n', tokens_.at());
+    while (tokens_.at() < end && tokens_.at() < text_.size()) {
+      Tokens ahead = tokens_;
+      const Token token = ahead.next();
+      if (token.text.empty() || (end != std::string_view::npos && ahead.at() > end)) break;
+      tokens_ = ahead;
+    }
+  }
+
+  void skip_statement() {
+    for (Token token = tokens_.next(); !token.text.empty() && token.text != ";"; token = tokens_.next())
+      if (token.text == "{" && !skip_group(tokens_, "{", "}")) return;
+  }
+
+  // .align 4 .b8 name[16] = {...}; the first word that is no directive, number or type is the name.
+  void variable(std::unordered_set<std::string_view> &names) {
+    std::string_view name;
+    for (Token token = tokens_.next(); !token.text.empty() && token.text != ";"; token = tokens_.next()) {
+      const char first = token.text[0];
+      const bool is_name = first == '_' || first == '$' || first == '%' || (first >= 'a' && first <= 'z') ||
+                           (first >= 'A' && first <= 'Z');
+      if (name.empty() && is_name) names.insert(name = token.text);
+      if (token.text == "=") return skip_statement();  // numbers without an end
+    }
+  }
+
+  // .func (.param .b64 result) name (.param .b64 a) .noreturn { ... }, or ; for a declaration
+  void function(bool kernel, std::size_t line) {
+    Function found;
+    found.kernel = kernel, found.line = line;
+    Token token = tokens_.next();
+    while (!token.text.empty() && (token.text == "(" || token.text[0] == '.')) {
+      if (token.text == ".attribute") found.refusal = refuse(token.line, "its attributes are not known");
+      if (token.text == "(" && !skip_group(tokens_, "(", ")")) return broken(line);
+      token = tokens_.next();
+    }
+    found.name = token.text;
+    for (token = tokens_.next(); token.text != "{"; token = tokens_.next()) {
+      if (token.text.empty()) return broken(line);
+      if (token.text == ";") return;
+      if (token.text == "(" && !skip_group(tokens_, "(", ")")) return broken(line);
+      if (token.text[0] == '.' && !harmless_directive(token.text) && !found.refusal)
+        found.refusal = refuse(token.line, "its head has " + std::string(token.text) + ", which binds its shape");
+    }
+    found.body_line = token.line;
+    const std::size_t begin = tokens_.at();
+    if (!skip_group(tokens_, "{", "}")) return broken(line);
+    found.body = text_.substr(begin, tokens_.at() - begin - 1);
+    if (!module_.functions.emplace(found.name, found).second)
+      module_.refusal = refuse(line, "two functions are called " + quoted(found.name));
+  }
+
+  std::string_view text_;
+  Tokens tokens_;
+  Module module_;
+};
+
+}  // namespace
+
+Module read_module(std::string_view text) { return Reader(text).read(); }
+
+}  // namespace sextant::retune::ptx

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ptx/steps.hpp"
+
+#include <charconv>
+
+namespace sextant::retune::ptx {
+namespace {
+
+bool is_number(std::string_view word) { return (word[0] >= '0' && word[0] <= '9') || word[0] == '-'; }
+
+// 12, -3, 0x1F, 017, 1U; floating-point numbers (0f..., 1.5) have a value that is not followed.
+Value number(std::string_view word) {
+  std::string_view digits = word;
+  const bool negative = digits[0] == '-';
+  if (negative) digits.remove_prefix(1);
+  if (digits.back() == 'U') digits.remove_suffix(1);
+  int base = 10;
+  if (digits.size() > 2 && digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X'))
+    base = 16, digits.remove_prefix(2);
+  else if (digits.size() > 1 && digits[0] == '0')
+    base = 8;
+  std::uint64_t read = 0;
+  const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), read, base);
+  if (end.ec != std::errc{} || end.ptr != digits.data() + digits.size()) return Value::free();
+  return Value::of(static_cast<std::int64_t>(negative ? 0 - read : read));
+}
+
+const std::unordered_map<std::string_view, Part> &shape() {
+  static const auto *const table = new std::unordered_map<std::string_view, Part>{
+      {"%tid.x", tid}, {"%ntid.x", ntid}, {"%ctaid.x", ctaid}, {"%nctaid.x", nctaid}};
+  return *table;
+}
+
+bool writes_first(Operation operation) {
+  switch (operation) {
+    case Operation::store:
+    case Operation::reduce:
+    case Operation::prefetch:
+    case Operation::branch:
+    case Operation::call:
+    case Operation::leave:
+    case Operation::refused:
+    case Operation::unknown: return false;
+    default: return true;
+  }
+}
+
+class Numbering {
+ public:
+  Numbering(const Module &module, const Function &function) : module_(module), function_(function) {}
+
+  Steps number_all() {
+    Steps all;
+    all.body = read_body(function_);
+    all.refusal = all.body.refusal;
+    if (all.refusal) return all;
+    for (const Statement &statement : all.body.statements) number_outputs(statement);
+    for (const Statement &statement : all.body.statements) all.steps.push_back(step(statement, all));
+    all.registers = static_cast<int>(registers_.size());
+    return all;
+  }
+
+ private:
+  void number_outputs(const Statement &statement) {
+    if (!writes_first(opcode(statement.opcode).operation) || statement.operands.empty()) return;
+    const Operand &first = statement.operands[0];
+    for (const std::string_view word : first.words) add(word);
+    if (!first.second.empty()) add(first.second);
+  }
+  void add(std::string_view word) {
+    if (word != "_") registers_.emplace(word, static_cast<int>(registers_.size()));
+  }
+
+  Source source(std::string_view word, Steps &all) const {
+    Source found;
+    found.word = word;
+    if (const auto reg = registers_.find(word); reg != registers_.end()) {
+      found.reg = reg->second;
+      all.read.insert(word);
+    } else if (const auto part = shape().find(word); part != shape().end()) {
+      found.value = Value::of(part->second);
+    } else if (word[0] == '%') {
+      found.problem = word.find('.') != word.npos || special(word) ? "it reads " + std::string(word)
+                                                                   : std::string(word) + " is never set";
+    } else if (is_number(word)) {
+      found.value = number(word);
+    } else if (word == "WARP_SZ") {
+      found.value = Value::of(std::int64_t{32});
+    } else {
+      name(word, all.body, found);
+    }
+    return found;
+  }
+
+  static bool special(std::string_view word) {
+    for (const std::string_view name : {"%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%clock",
+                                        "%lanemask", "%globaltimer", "%envreg", "%pm", "%dynamic_smem", "%total_smem",
+                                        "%aggr_smem", "%reserved_smem", "%cluster", "%is_explicit", "%current_graph"})
+      if (word.substr(0, name.size()) == name) return true;
+    return false;
+  }
+
+  void name(std::string_view word, const Body &body, Source &found) const {
+    const std::string own = std::string(function_.name) + "_param_";
+    if (module_.shared.count(word))
+      found.problem = "it uses shared memory";
+    else if (body.locals.count(word))
+      found.value = Value::local();
+    else if (module_.functions.count(word))
+      found.problem = "it takes the address of a function";
+    else if (module_.globals.count(word) || body.params.count(word) || word.substr(0, own.size()) == own ||
+             body.labels.count(word))
+      found.value = Value::free();
+    else
+      found.problem = "'" + std::string(word.substr(0, 80)) + "' is not known";
+  }
+
+  Step step(const Statement &statement, Steps &all) const {
+    Step made;
+    made.line = statement.line;
+    made.op = opcode(statement.opcode);
+    if ((made.guarded = !statement.guard.empty())) made.guard = source(statement.guard, all);
+    if (made.op.operation == Operation::call) return call(statement, all.body, made), made;
+    if (made.op.operation == Operation::unknown || made.op.operation == Operation::refused) return made;
+    bool output = writes_first(made.op.operation);
+    for (const Operand &operand : statement.operands) {
+      if (output) {
+        for (const std::string_view word : operand.words) write(word, made);
+        if (!operand.second.empty()) write(operand.second, made);
+      } else {
+        if (operand.kind == Operand::Kind::memory) made.base = operand.words[0];
+        auto &into = operand.kind == Operand::Kind::memory ? made.address : made.reads;
+        const bool in_params = operand.kind == Operand::Kind::memory && parameter_space(made.op);
+        for (const std::string_view word : operand.words)
+          if (!in_params || word[0] == '%') into.push_back(source(word, all));
+      }
+      output = false;
+    }
+    return made;
+  }
+
+  static bool parameter_space(const Opcode &op) {
+    return op.has("param") || op.has("param::entry") || op.has("param::func");
+  }
+
+  void write(std::string_view word, Step &made) const {
+    if (const auto reg = registers_.find(word); reg != registers_.end()) made.writes.push_back(reg->second);
+    made.outputs.push_back(word);
+  }
+
+  // call (result), name, (arguments): a name, or a register and a prototype. Arguments are variables that were stored
+  // to.
+  static void call(const Statement &statement, const Body &body, Step &made) {
+    int words = 0;
+    bool variables = true;
+    for (const Operand &operand : statement.operands) {
+      if (operand.kind == Operand::Kind::word && ++words == 1) made.callee = operand.words[0];
+      if (operand.kind == Operand::Kind::vector)
+        for (const std::string_view word : operand.words) variables = variables && body.params.count(word) > 0;
+    }
+    if (words != 1 || !variables || made.callee[0] == '%') made.callee = {};
+  }
+
+  const Module &module_;
+  const Function &function_;
+  std::unordered_map<std::string_view, int> registers_;
+};
+
+}  // namespace
+
+Steps steps_of(const Module &module, const Function &function) { return Numbering(module, function).number_all(); }
+
+bool integer_type(std::string_view type) {
+  return type == "u32" || type == "s32" || type == "b32" || type == "u64" || type == "s64" || type == "b64";
+}
+
+}  // namespace sextant::retune::ptx
