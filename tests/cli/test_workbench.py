@@ -275,7 +275,7 @@ class Jobs(Served):
         self.assertIn("&lt;script&gt;", result["html"])
 
     def test_a_report_of_the_session(self):
-        self.run_job("machine", {})
+        self.assertIn("kernels", self.data_of(self.run_job("machine", {})))
         status, head, content = self.ask("/api/report")
         self.assertEqual(status, 200)
         self.assertIn("sextant-report.html", head)

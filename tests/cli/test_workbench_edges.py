@@ -170,6 +170,16 @@ class Kept(test_workbench.Served):
         _, data = self.generate()
         self.assertEqual(os.path.basename(data["directory"]), "solver-1")
 
+    def test_an_acceptance_and_its_undoing(self):
+        self.end(self.process)
+        profile = self.path("p.toml")
+        self.run_command("calibrate", *self.options, "--kind", "sxt.reduction/1", "--seconds", "3", "-o", profile)
+        self.options = (*self.options, "--profile", profile)
+        self.start()
+        self.run_job("model", {"kernel": "spmv.csr.rows.cpu", "seconds": "2"})
+        for action, says in (("accept", "has the model"), ("undo", "is what it was before")):
+            self.assertIn(says, self.data_of(self.run_job(action, {})).get("message", ""))
+
     def test_what_cannot_be_read_leaves_no_folder(self):
         self.upload("bad.mtx", "nothing\n")
         self.assertIn("error", self.data_of(self.run_job("generate", {"matrix": "bad.mtx"})))

@@ -7,6 +7,7 @@
 #include "commands/generate.hpp"
 #include "input/context_options.hpp"
 #include "input/input_file.hpp"
+#include "report/explanation.hpp"
 #include "report/interrupt.hpp"
 #include "report/output.hpp"
 #include "report/write_file.hpp"
