@@ -195,7 +195,7 @@ class Policies(HookTest):
     def test_measured_finds_the_fastest_and_keeps_it(self):
         cache = self.path("cache.toml")
         # Time for trials: the fake's launches take none of it.
-        steps = (*self.load(), "sleep", 200, "repeat", 400, 9600, 32)
+        steps = (*self.load(), "sleep", 500, "repeat", 400, 9600, 32)
         lines = self.run_program(*steps, POLICY="measured", CACHE=cache)
         blocks = [int(line.split()[2]) for line in lines]
         self.assertEqual(blocks[0], 32)

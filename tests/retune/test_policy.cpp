@@ -115,7 +115,7 @@ TEST(RetuneTrials, TheBudgetIsAShareOfTheTime) {
   Budget budget(0);
   EXPECT_GT(budget.wait_for(1e-3, 1'000'000), 0);
   EXPECT_EQ(budget.wait_for(1e-3, 1'000'000'000), 0);
-  budget.spend(4e-3);
+  budget.spend(2.5e-3);
   EXPECT_GT(budget.wait_for(1e-6, 1'000'000'000), 0);
   EXPECT_EQ(budget.wait_for(1e-6, 1'100'000'000), 0);
 }

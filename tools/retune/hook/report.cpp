@@ -3,11 +3,11 @@
 
 #include <unistd.h>
 
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "files/output_file.hpp"
 #include "hook/bodies.hpp"
 #include "hook/registry.hpp"
 #include "hook/say.hpp"
@@ -77,7 +77,9 @@ __attribute__((destructor)) void end() {
     if (registry().process() != getpid()) return;
     if (settings().policy == Policy::measured && !settings().dry_run) cache().save();
     if (settings().report.empty()) return;
-    files::write_file(settings().report + "/" + std::to_string(getpid()) + ".json", report_text());
+    // Read at once by the command, or lost with the machine: not worth the time that a disk takes to hold it.
+    std::ofstream file(settings().report + "/" + std::to_string(getpid()) + ".json");
+    if (!(file << report_text())) say(settings().report + ": the report could not be written");
   } catch (const std::exception &error) {
     say(error.what());
   }

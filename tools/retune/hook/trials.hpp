@@ -51,7 +51,7 @@ class Trials {
 // The time of the process that trials may cost: a share of what has passed since the start.
 class Budget {
  public:
-  static constexpr double share = 0.004;
+  static constexpr double share = 0.0025;
   explicit Budget(std::int64_t start_ns) : start_ns_(start_ns) {}
   // Takes the expected cost, or says after how many nanoseconds it would be there.
   std::int64_t wait_for(double seconds, std::int64_t now_ns) const;
