@@ -153,7 +153,7 @@ sxt_cholesky_info info_of(const sxt_cholesky &handle) {
 template <class Make>
 sxt_status make_analysis(sxt_matrix *a, const sxt_analysis_options *options, sxt_analysis **analysis, Make &&make) {
   return guarded(abi::id_of(a), [&] {
-    given(a, "a");
+    of_context(a, "a");
     given(analysis, "analysis");
     const cholesky::Settings settings = settings_of(read_sized(options, defaults(), "options"), *a);
     auto handle = std::make_unique<sxt_analysis>();

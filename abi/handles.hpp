@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "abi/guard.hpp"
 #include "abi/places.hpp"
@@ -12,6 +14,8 @@
 #include "core/operations/array_products.hpp"
 #include "core/operations/products.hpp"
 #include "core/pcg/placed.hpp"
+#include "core/world/pcg.hpp"
+#include "core/world/vector.hpp"
 
 #include "sextant/sextant.h"
 
@@ -21,11 +25,13 @@ struct sxt_context {
 
 struct sxt_matrix {
   explicit sxt_matrix(std::shared_ptr<sextant::Matrix> held)
-      : matrix(std::move(held)), products(matrix), arrays(matrix) {}
-  std::shared_ptr<sextant::Matrix> matrix;
-  sextant::Products products;
-  sextant::ArrayProducts arrays;
-  int index_base = 0;  // of the caller's arrays; files count from 1
+      : matrix(std::move(held)), products(std::in_place, matrix), arrays(std::in_place, matrix) {}
+  explicit sxt_matrix(std::shared_ptr<sextant::WorldMatrix> held) : world(std::move(held)) {}
+  std::shared_ptr<sextant::Matrix> matrix;  // of one context, with what serves its products; none of them in a world
+  std::optional<sextant::Products> products;
+  std::optional<sextant::ArrayProducts> arrays;
+  std::shared_ptr<sextant::WorldMatrix> world;  // NULL: it is of one context
+  int index_base = 0;                           // of the caller's arrays; files count from 1
 };
 
 struct sxt_vector {
@@ -34,12 +40,22 @@ struct sxt_vector {
   sxt_value_type type;
   void *data;
   sextant::DeviceBuffer owned;
+  // NULL: it is of one context. Else context is the world's first here, n the length of all parts here, and data that
+  // of the only part, or NULL.
+  std::shared_ptr<sextant::WorldVector> world = {};
+};
+
+struct sxt_world {
+  std::shared_ptr<sextant::World> world;
 };
 
 struct sxt_pcg {
   sxt_pcg(std::shared_ptr<sextant::Matrix> matrix, const sextant::PcgSettings &settings)
-      : solver(std::move(matrix), settings) {}
-  sextant::PlacedSolver solver;
+      : solver(std::in_place, std::move(matrix), settings) {}
+  sxt_pcg(std::shared_ptr<sextant::WorldMatrix> matrix, const sextant::PcgSettings &settings)
+      : world(std::make_unique<sextant::WorldPcg>(std::move(matrix), settings)) {}
+  std::optional<sextant::PlacedSolver> solver;  // none: it is of a world
+  std::unique_ptr<sextant::WorldPcg> world;
   int index_base = 0;  // of the matrix it was made from
   std::int64_t null_space_size = 0;
 };
@@ -58,9 +74,25 @@ namespace sextant::abi {
 
 // The context a message belongs to; 0 for a NULL handle.
 inline std::uint64_t id_of(const sxt_context *handle) { return handle ? handle->context->id() : 0; }
-inline std::uint64_t id_of(const sxt_matrix *handle) { return handle ? handle->matrix->context().id() : 0; }
+inline std::uint64_t id_of(const sxt_matrix *handle) {
+  return !handle ? 0 : handle->world ? handle->world->world().id() : handle->matrix->context().id();
+}
 inline std::uint64_t id_of(const sxt_vector *handle) { return handle ? handle->context->id() : 0; }
-inline std::uint64_t id_of(const sxt_pcg *handle) { return handle ? handle->solver.matrix().context().id() : 0; }
+inline std::uint64_t id_of(const sxt_pcg *handle) {
+  return !handle ? 0 : handle->world ? handle->world->matrix().world().id() : handle->solver->matrix().context().id();
+}
+inline std::uint64_t id_of(const sxt_world *handle) { return handle ? handle->world->id() : 0; }
 inline std::uint64_t id_of(const sxt_selection *handle) { return handle ? handle->context->id() : 0; }
+
+// Memory that a caller lends to a vector of `bytes` in this context. Throws what sxt_vector_wrap documents.
+void check_wrapped(const Context &context, const void *data, std::uint64_t bytes, sxt_value_type type, sxt_space space);
+
+// For calls that worlds do not have: the object, which must be of one context.
+template <class T>
+T &of_context(T *object, const char *name) {
+  require(!given(object, name).world, SXT_E_NOT_SUPPORTED, name,
+          " belongs to a world; this call takes objects of one context (docs/world.md lists those for worlds)");
+  return *object;
+}
 
 }  // namespace sextant::abi

@@ -7,6 +7,7 @@
 
 #include "abi/handles.hpp"
 #include "abi/overlap.hpp"
+#include "abi/world_calls.hpp"
 #include "core/base/aligned.hpp"
 #include "core/operations/operations.hpp"
 
@@ -23,6 +24,7 @@ struct Operands {
 
   const sxt_vector &with(const sxt_vector *vector, const char *name) const {
     const sxt_vector &other = given(vector, name);
+    check_alike(*first, first_name, other, name);
     require(other.context->id() == first->context->id(), SXT_E_ARGUMENT, first_name, " and ", name,
             " belong to different contexts");
     require(other.type == first->type, SXT_E_TYPE, first_name, " holds ", value_name(first->type), ", ", name, " ",
@@ -31,18 +33,38 @@ struct Operands {
   }
   const sxt_vector &same_length(const sxt_vector *vector, const char *name) const {
     const sxt_vector &other = with(vector, name);
+    for (std::size_t i = 0; first->world && i < first->world->parts.size(); ++i)
+      require(other.world->parts[i].n == first->world->parts[i].n, SXT_E_DIMENSION, first_name, " has ",
+              first->world->parts[i].n, " values with this process's member ", i, " (counting from 0), ", name, " ",
+              other.world->parts[i].n, ": they must have the same number");
     require(other.n == first->n, SXT_E_DIMENSION, first_name, " has ", first->n, " values, ", name, " ", other.n,
             ": they must have the same number");
     return other;
   }
 };
 
+// What lies with one context: a whole vector, or a member's part of a world's.
+struct Piece {
+  Context *context;
+  std::int64_t n;
+  void *data;
+  std::int64_t each;  // bytes of a value
+};
+
+std::size_t pieces(const sxt_vector &vector) { return vector.world ? vector.world->parts.size() : 1; }
+
+Piece piece(const sxt_vector &vector, std::size_t i) {
+  const std::int64_t each = value_bytes(vector.type);
+  if (!vector.world) return {vector.context.get(), vector.n, vector.data, each};
+  const WorldVector::Part &part = vector.world->parts[i];
+  return {&vector.world->world->context(i), part.n, part.data, each};
+}
+
 // Where one operand is written, both are the same array, each element combined only with itself, or they do not
 // overlap.
-void check_same_or_apart(const sxt_vector &read, const sxt_vector &written, const char *read_name,
-                         const char *written_name) {
+void check_same_or_apart(const Piece &read, const Piece &written, const char *read_name, const char *written_name) {
   if (read.data == written.data) return;
-  const std::int64_t bytes = read.n * value_bytes(read.type);
+  const std::int64_t bytes = read.n * read.each;
   require(apart(read.data, bytes, written.data, bytes), SXT_E_ARGUMENT, read_name, " and ", written_name,
           " overlap without being the same array");
 }
@@ -66,25 +88,41 @@ sxt_status element_wise(int32_t operation, std::initializer_list<Argument> neede
   return guarded(id_of(first ? first : z), [&] {
     for (const Argument &argument : needed) present(argument.pointer, argument.name);
     const Operands operands{&given(first, "y"), x ? "x" : "y"};
-    Operations::VectorCall call{
-        .operation = operation, .type = first->type, .n = first->n, .alpha = alpha, .beta = beta};
-    if (x) call.x = x->data;
-    call.y = operands.same_length(y, "y").data;
-    if (z) call.z = operands.same_length(z, "w").data;
-    if (x) check_same_or_apart(*x, z ? *z : *y, "x", z ? "w" : "y");
-    if (z) check_same_or_apart(*y, *z, "y", "w");
-    operations(*first).vector(call);
+    operands.same_length(y, "y");
+    if (z) operands.same_length(z, "w");
+    for (std::size_t i = 0; i < pieces(*first); ++i) {
+      if (x) check_same_or_apart(piece(*x, i), piece(z ? *z : *y, i), "x", z ? "w" : "y");
+      if (z) check_same_or_apart(piece(*y, i), piece(*z, i), "y", "w");
+    }
+    for (std::size_t i = 0; i < pieces(*first); ++i) {
+      const Piece of_y = piece(*y, i);
+      Operations::of(*of_y.context)
+          .vector({.operation = operation,
+                   .type = first->type,
+                   .n = of_y.n,
+                   .alpha = alpha,
+                   .beta = beta,
+                   .x = x ? piece(*x, i).data : nullptr,
+                   .y = of_y.data,
+                   .z = z ? piece(*z, i).data : nullptr});
+    }
   });
 }
 
-sxt_status reduce(int32_t operation, const sxt_vector *x, const sxt_vector *y, void *result, bool two) {
+// call: its name, by which ranks of a world know each other.
+sxt_status reduce(const char *call, int32_t operation, const sxt_vector *x, const sxt_vector *y, void *result,
+                  bool two) {
   return guarded(id_of(x), [&] {
     const Operands operands{&given(x, "x"), "x"};
-    present(result, "result");
-    require_aligned(result, operation == SXT_REDUCTION_IAMAX ? index_bytes(SXT_I64) : value_alignment(x->type),
-                    "result");
-    const void *second = two ? operands.same_length(y, "y").data : nullptr;
-    operations(*x).reduce(operation, x->type, x->n, x->data, second, result);
+    const auto check = [&] {
+      present(result, "result");
+      require_aligned(result, operation == SXT_REDUCTION_IAMAX ? index_bytes(SXT_I64) : value_alignment(x->type),
+                      "result");
+      if (two) operands.same_length(y, "y");
+    };
+    if (x->world) return reduce_in_world(call, operation, *x, y, result, check);
+    check();
+    operations(*x).reduce(operation, x->type, x->n, x->data, two ? y->data : nullptr, result);
   });
 }
 
@@ -103,7 +141,7 @@ void check_indices(const sxt_vector &indexed, const void *index, sxt_index_type 
 
 sxt_status move_indexed(int32_t operation, const sxt_vector *x, const void *index, sxt_index_type type, sxt_vector *y) {
   return guarded(id_of(x), [&] {
-    const Operands operands{&given(x, "x"), "x"};
+    const Operands operands{&of_context(x, "x"), "x"};
     const sxt_vector &out = operands.with(y, "y");
     const bool gather = operation == SXT_VECTOR_GATHER;
     const int64_t count = gather ? out.n : x->n;
@@ -124,6 +162,7 @@ sxt_status move_indexed(int32_t operation, const sxt_vector *x, const void *inde
 
 // A vector of a product: each is compared with the matrix, so that the one that differs is named.
 void check_factor(const Matrix &matrix, const sxt_vector &vector, const char *name) {
+  require(!vector.world, SXT_E_ARGUMENT, name, " is a vector of a world, a is of one context");
   require(vector.context->id() == matrix.context().id(), SXT_E_ARGUMENT, name, " belongs to another context than a");
   require(vector.type == matrix.value_type(), SXT_E_TYPE, name, " holds ", value_name(vector.type), ", a ",
           value_name(matrix.value_type()));
@@ -136,7 +175,7 @@ void check_op(sxt_op op) {
 void multiply_arrays(sxt_matrix &a, const Matrix &matrix, sxt_op op, const void *alpha, const void *x, const void *beta,
                      void *y, const Products::Columns &columns) {
   if (columns.count == 0) return;
-  const Products::Columns one = a.products.column(op);
+  const Products::Columns one = a.products->column(op);
   const std::int64_t in = (columns.count - 1) * columns.ldx + one.ldx,
                      out = (columns.count - 1) * columns.ldy + one.ldy;
   require(x != nullptr || one.ldx == 0, SXT_E_ARGUMENT, "x is NULL but has ", one.ldx, " values to give");
@@ -145,14 +184,15 @@ void multiply_arrays(sxt_matrix &a, const Matrix &matrix, sxt_op op, const void 
   require_aligned(y, value_alignment(matrix.value_type()), "y");
   const std::int64_t each = value_bytes(matrix.value_type());
   require(apart(x, in * each, y, out * each), SXT_E_ARGUMENT, "x and y overlap");
-  a.arrays.serving(a.products, op, x, y, columns).multiply_arrays(op, alpha, x, beta, y, columns);
+  a.arrays->serving(*a.products, op, x, y, columns).multiply_arrays(op, alpha, x, beta, y, columns);
 }
 
 }  // namespace
 
 sxt_status sxt_spmv(sxt_op op, const void *alpha, sxt_matrix *a, const sxt_vector *x, const void *beta, sxt_vector *y) {
   return guarded(id_of(a), [&] {
-    const Matrix &matrix = *given(a, "a").matrix;
+    if (given(a, "a").world) return spmv_in_world(op, alpha, *a, x, beta, y);
+    const Matrix &matrix = *a->matrix;
     check_op(op);
     check_factor(matrix, given(x, "x"), "x");
     check_factor(matrix, given(y, "y"), "y");
@@ -162,24 +202,24 @@ sxt_status sxt_spmv(sxt_op op, const void *alpha, sxt_matrix *a, const sxt_vecto
     require(y->n == (plain ? matrix.rows() : matrix.cols()), SXT_E_DIMENSION, "y has ", y->n, " values; a is ",
             matrix.rows(), " x ", matrix.cols(), plain ? "" : ", transposed");
     check_apart(*x, y->data, y->n * value_bytes(y->type), "x and y");
-    a->products.multiply(op, alpha, x->data, beta, y->data);
+    a->products->multiply(op, alpha, x->data, beta, y->data);
   });
 }
 
 sxt_status sxt_spmv_array(sxt_op op, const void *alpha, sxt_matrix *a, const void *x, const void *beta, void *y) {
   return guarded(id_of(a), [&] {
-    const Matrix &matrix = *given(a, "a").matrix;
+    const Matrix &matrix = *of_context(a, "a").matrix;
     check_op(op);
-    multiply_arrays(*a, matrix, op, alpha, x, beta, y, a->products.column(op));
+    multiply_arrays(*a, matrix, op, alpha, x, beta, y, a->products->column(op));
   });
 }
 
 sxt_status sxt_spmv_block(sxt_op op, const void *alpha, sxt_matrix *a, int64_t n_rhs, const void *x, int64_t ldx,
                           const void *beta, void *y, int64_t ldy) {
   return guarded(id_of(a), [&] {
-    const Matrix &matrix = *given(a, "a").matrix;
+    const Matrix &matrix = *of_context(a, "a").matrix;
     check_op(op);
-    const Products::Columns one = a->products.column(op);
+    const Products::Columns one = a->products->column(op);
     require(n_rhs >= 0, SXT_E_ARGUMENT, "n_rhs is negative (", n_rhs, ")");
     require(ldx >= one.ldx, SXT_E_DIMENSION, "ldx is ", ldx, "; columns of x have ", one.ldx, " values");
     require(ldy >= one.ldy, SXT_E_DIMENSION, "ldy is ", ldy, "; columns of y have ", one.ldy, " values");
@@ -218,21 +258,33 @@ sxt_status sxt_scatter(const sxt_vector *x, const void *index, sxt_index_type in
   return move_indexed(SXT_VECTOR_SCATTER, x, index, index_type, y);
 }
 
-sxt_status sxt_sum(const sxt_vector *x, void *result) { return reduce(SXT_REDUCTION_SUM, x, nullptr, result, false); }
+sxt_status sxt_sum(const sxt_vector *x, void *result) {
+  return reduce("sxt_sum", SXT_REDUCTION_SUM, x, nullptr, result, false);
+}
 sxt_status sxt_dot(const sxt_vector *x, const sxt_vector *y, void *result) {
-  return reduce(SXT_REDUCTION_DOT, x, y, result, true);
+  return reduce("sxt_dot", SXT_REDUCTION_DOT, x, y, result, true);
 }
 sxt_status sxt_dotc(const sxt_vector *x, const sxt_vector *y, void *result) {
-  return reduce(SXT_REDUCTION_DOTC, x, y, result, true);
+  return reduce("sxt_dotc", SXT_REDUCTION_DOTC, x, y, result, true);
 }
-sxt_status sxt_nrm2(const sxt_vector *x, void *result) { return reduce(SXT_REDUCTION_NRM2, x, nullptr, result, false); }
-sxt_status sxt_asum(const sxt_vector *x, void *result) { return reduce(SXT_REDUCTION_ASUM, x, nullptr, result, false); }
-sxt_status sxt_amax(const sxt_vector *x, void *result) { return reduce(SXT_REDUCTION_AMAX, x, nullptr, result, false); }
+sxt_status sxt_nrm2(const sxt_vector *x, void *result) {
+  return reduce("sxt_nrm2", SXT_REDUCTION_NRM2, x, nullptr, result, false);
+}
+sxt_status sxt_asum(const sxt_vector *x, void *result) {
+  return reduce("sxt_asum", SXT_REDUCTION_ASUM, x, nullptr, result, false);
+}
+sxt_status sxt_amax(const sxt_vector *x, void *result) {
+  return reduce("sxt_amax", SXT_REDUCTION_AMAX, x, nullptr, result, false);
+}
 sxt_status sxt_iamax(const sxt_vector *x, int64_t *index) {
-  return reduce(SXT_REDUCTION_IAMAX, x, nullptr, index, false);
+  return reduce("sxt_iamax", SXT_REDUCTION_IAMAX, x, nullptr, index, false);
 }
-sxt_status sxt_min(const sxt_vector *x, void *result) { return reduce(SXT_REDUCTION_MIN, x, nullptr, result, false); }
-sxt_status sxt_max(const sxt_vector *x, void *result) { return reduce(SXT_REDUCTION_MAX, x, nullptr, result, false); }
+sxt_status sxt_min(const sxt_vector *x, void *result) {
+  return reduce("sxt_min", SXT_REDUCTION_MIN, x, nullptr, result, false);
+}
+sxt_status sxt_max(const sxt_vector *x, void *result) {
+  return reduce("sxt_max", SXT_REDUCTION_MAX, x, nullptr, result, false);
+}
 
 namespace {
 constexpr const char *names_x[] = {"x[0]", "x[1]", "x[2]", "x[3]", "x[4]", "x[5]", "x[6]", "x[7]"};
@@ -250,11 +302,19 @@ sxt_status sxt_multidot(int64_t count, const sxt_vector *const *x, const sxt_vec
     given(y, "y");
     present(results, "results");
     const Operands operands{&given(x[0], "x[0]"), "x[0]"};
-    require_aligned(results, value_alignment(x[0]->type), "results");
+    const auto check = [&] {
+      require_aligned(results, value_alignment(x[0]->type), "results");
+      for (int64_t i = 0; i < count; ++i) {
+        operands.same_length(x[i], names_x[i]);
+        operands.same_length(y[i], names_y[i]);
+      }
+    };
+    if (x[0]->world) return multidot_in_world(static_cast<std::int32_t>(count), x, y, results, check);
+    check();
     std::array<const void *, SXT_MULTIDOT_MAX> u{}, v{};
     for (int64_t i = 0; i < count; ++i) {
-      u[static_cast<std::size_t>(i)] = operands.same_length(x[i], names_x[i]).data;
-      v[static_cast<std::size_t>(i)] = operands.same_length(y[i], names_y[i]).data;
+      u[static_cast<std::size_t>(i)] = x[i]->data;
+      v[static_cast<std::size_t>(i)] = y[i]->data;
     }
     operations(*x[0]).multidot(x[0]->type, x[0]->n, static_cast<std::int32_t>(count), u.data(), v.data(), results);
   });

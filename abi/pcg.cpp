@@ -11,6 +11,7 @@
 #include "abi/overlap.hpp"
 #include "abi/pcg_words.hpp"
 #include "abi/sized.hpp"
+#include "abi/world_calls.hpp"
 #include "core/base/aligned.hpp"
 
 using namespace sextant;
@@ -61,8 +62,7 @@ PcgSettings settings_of(const sxt_pcg_options &options) {
   return settings;
 }
 
-SolveSettings settings_of(const sxt_solve_options &options, const PcgSolver &solver) {
-  SolveSettings settings = solver.default_solve();
+SolveSettings settings_of(const sxt_solve_options &options, SolveSettings settings) {
   require(!std::isnan(options.time_limit), SXT_E_ARGUMENT, "options->time_limit is not a number");
   require(options.rtol <= std::numeric_limits<double>::max() && options.atol <= std::numeric_limits<double>::max(),
           SXT_E_ARGUMENT, "options->rtol (", options.rtol, ") and options->atol (", options.atol,
@@ -90,7 +90,7 @@ SolveSettings settings_of(const sxt_solve_options &options, const PcgSolver &sol
 // Columns ldb and ldx values apart, and as long as the matrix.
 void check_apart(const sxt_pcg &pcg, std::int64_t count, const void *b, std::int64_t ldb, const void *x,
                  std::int64_t ldx) {
-  const std::int64_t each = value_bytes(pcg.solver.matrix().value_type()), rows = pcg.solver.matrix().rows();
+  const std::int64_t each = value_bytes(pcg.solver->matrix().value_type()), rows = pcg.solver->matrix().rows();
   if (rows > 0 && !columns_apart(b, ldb * each, x, ldx * each, count, rows * each))
     fail(SXT_E_ARGUMENT, "b and x overlap");
 }
@@ -108,7 +108,7 @@ std::string limit_text(const sxt_pcg_report &answer) {
 // The sentence about a solve; column: of a block, negative for a single solve.
 sxt_status conclude(const sxt_pcg &pcg, const sxt_pcg_report &answer, sxt_pcg_report *report, int64_t column = -1) {
   if (report) answer_sized(report, answer, "report");
-  log_solve(pcg.solver.planned(), answer);
+  if (pcg.solver) log_solve(pcg.solver->planned(), answer);
   // NONE: the solve is part of a graph, and every replay reports its own outcome. Nothing else ends so: check_ending.
   if (answer.reason == SXT_REASON_CONVERGED || answer.reason == SXT_REASON_NONE) return SXT_OK;
   const std::string which =
@@ -131,7 +131,7 @@ sxt_pcg_report *whole(sxt_pcg_report *report) {
 }
 
 void check_array(const sxt_pcg &pcg, int64_t n, const void *b, const void *x) {
-  const Matrix &matrix = pcg.solver.matrix();
+  const Matrix &matrix = pcg.solver->matrix();
   require(n == matrix.rows(), SXT_E_DIMENSION, "b and x have ", n, " values, the matrix ", matrix.rows(), " rows");
   require(n == 0 || (b && x), SXT_E_ARGUMENT, b ? "x" : "b", " is NULL");
   const std::int64_t alignment = value_alignment(matrix.value_type());
@@ -156,7 +156,7 @@ SolveSettings of_column(const SolveSettings &all, int64_t j) {
 
 void check_block(const sxt_pcg &pcg, int64_t n, int64_t n_rhs, int64_t ldb, int64_t ldx, sxt_pcg_report *reports) {
   require(n_rhs >= 0, SXT_E_ARGUMENT, "n_rhs is negative (", n_rhs, ")");
-  const int64_t rows = pcg.solver.matrix().rows();
+  const int64_t rows = pcg.solver->matrix().rows();
   require(ldb >= n && ldx >= n, SXT_E_DIMENSION, "ldb (", ldb, ") and ldx (", ldx, ") must be at least ", n,
           ", the rows of the matrix");
   require(n_rhs == 0 || rows == 0 || std::max(ldb, ldx) <= INT64_MAX / 16 / n_rhs, SXT_E_OVERFLOW, n_rhs, " columns ",
@@ -170,7 +170,7 @@ void check_block(const sxt_pcg &pcg, int64_t n, int64_t n_rhs, int64_t ldb, int6
 
 sxt_status solve_block(const sxt_pcg &pcg, PcgSolver &solver, int64_t n_rhs, const void *b, int64_t ldb, void *x,
                        int64_t ldx, const SolveSettings &settings, sxt_pcg_report *reports) {
-  const std::uint64_t element = value_bytes(pcg.solver.matrix().value_type());
+  const std::uint64_t element = value_bytes(pcg.solver->matrix().value_type());
   const auto column = [&](int64_t j) -> ArrayColumn {
     const SolveSettings own = of_column(settings, j);
     own.publish_length(0);
@@ -203,7 +203,8 @@ sxt_status solve_block(const sxt_pcg &pcg, PcgSolver &solver, int64_t n_rhs, con
 }
 
 void check_operand(const sxt_pcg &pcg, const sxt_vector &vector, const char *name) {
-  const Matrix &matrix = pcg.solver.matrix();
+  const Matrix &matrix = pcg.solver->matrix();
+  require(!vector.world, SXT_E_ARGUMENT, name, " is a vector of a world, the matrix is of one context");
   require(vector.context->id() == matrix.context().id(), SXT_E_ARGUMENT, name,
           " belongs to another context than the matrix");
   require(vector.type == matrix.value_type(), SXT_E_TYPE, name, " holds ", value_name(vector.type), ", the matrix ",
@@ -217,13 +218,31 @@ std::unique_ptr<sxt_pcg> make_solver(const std::shared_ptr<Matrix> &matrix, cons
   try {
     auto made = std::make_unique<sxt_pcg>(matrix, settings);
     made->null_space_size = settings.null_space_size;
-    log_setup(made->solver.planned());
+    log_setup(made->solver->planned());
     return made;
   } catch (const Error &error) {
     const std::string advice = refusal_advice(error.status(), *matrix);
     if (advice.empty()) throw;
     throw Error(error.status(), error.what() + advice);
   }
+}
+
+// Options are read at a gather: what is wrong with them on one rank is refused by all.
+void create_in_world(const sxt_matrix &a, const sxt_pcg_options *options, sxt_pcg **pcg) {
+  PcgSettings settings;
+  a.world->world().together("sxt_pcg_create", 0,
+                            [&](Frame &) { settings = settings_of(read_sized(options, defaults(), "options")); });
+  counting_from(a.index_base, [&] { *pcg = std::make_unique<sxt_pcg>(a.world, settings).release(); });
+  (*pcg)->index_base = a.index_base;
+}
+
+sxt_status solve_all(sxt_pcg &pcg, const sxt_vector *b, sxt_vector *x, const sxt_solve_options *options,
+                     sxt_pcg_report *report) {
+  const auto settings = [&] {
+    check_report(report);
+    return settings_of(read_sized(options, solve_defaults(), "options"), pcg.world->default_solve());
+  };
+  return counting_from(pcg.index_base, [&] { return conclude(pcg, solve_in_world(pcg, b, x, settings), report); });
 }
 
 }  // namespace
@@ -239,6 +258,7 @@ sxt_status sxt_pcg_create(sxt_matrix *a, const sxt_pcg_options *options, sxt_pcg
   return guarded(id_of(a), [&] {
     const std::shared_ptr<Matrix> &matrix = given(a, "a").matrix;
     given(pcg, "pcg");
+    if (a->world) return create_in_world(*a, options, pcg);
     const PcgSettings settings = settings_of(read_sized(options, defaults(), "options"));
     *pcg = counting_from(a->index_base, [&] { return make_solver(matrix, settings); }).release();
     (*pcg)->index_base = a->index_base;
@@ -248,13 +268,13 @@ sxt_status sxt_pcg_create(sxt_matrix *a, const sxt_pcg_options *options, sxt_pcg
 sxt_status sxt_pcg_solve(sxt_pcg *pcg, const sxt_vector *b, sxt_vector *x, const sxt_solve_options *options,
                          sxt_pcg_report *report) {
   return guarded(id_of(pcg), [&] {
-    given(pcg, "pcg");
+    if (given(pcg, "pcg").world) return solve_all(*pcg, b, x, options, report);
     check_operand(*pcg, given(b, "b"), "b");
     check_operand(*pcg, given(x, "x"), "x");
     check_apart(*pcg, 1, b->data, b->n, x->data, x->n);
     check_report(report);
-    PcgSolver &solver = pcg->solver.on_device();
-    SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), solver);
+    PcgSolver &solver = pcg->solver->on_device();
+    SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), solver.default_solve());
     settings.live = whole(report);
     return counting_from(pcg->index_base,
                          [&] { return conclude(*pcg, solver.solve(b->data, x->data, settings), report); });
@@ -264,11 +284,11 @@ sxt_status sxt_pcg_solve(sxt_pcg *pcg, const sxt_vector *b, sxt_vector *x, const
 sxt_status sxt_pcg_solve_array(sxt_pcg *pcg, int64_t n, const void *b, void *x, const sxt_solve_options *options,
                                sxt_pcg_report *report) {
   return guarded(id_of(pcg), [&] {
-    check_array(given(pcg, "pcg"), n, b, x);
+    check_array(of_context(pcg, "pcg"), n, b, x);
     check_apart(*pcg, 1, b, n, x, n);
     check_report(report);
-    PcgSolver &solver = pcg->solver.for_arrays(b, x);
-    SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), solver);
+    PcgSolver &solver = pcg->solver->for_arrays(b, x);
+    SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), solver.default_solve());
     settings.live = whole(report);
     return counting_from(pcg->index_base, [&] { return conclude(*pcg, solver.solve_array(b, x, settings), report); });
   });
@@ -277,12 +297,13 @@ sxt_status sxt_pcg_solve_array(sxt_pcg *pcg, int64_t n, const void *b, void *x, 
 sxt_status sxt_pcg_solve_block(sxt_pcg *pcg, int64_t n, int64_t n_rhs, const void *b, int64_t ldb, void *x, int64_t ldx,
                                const sxt_solve_options *options, sxt_pcg_report *reports) {
   return guarded(id_of(pcg), [&] {
-    given(pcg, "pcg");
+    of_context(pcg, "pcg");
     if (n_rhs != 0) check_array(*pcg, n, b, x);
     check_block(*pcg, n, n_rhs, ldb, ldx, reports);
     check_apart(*pcg, n_rhs, b, ldb, x, ldx);
-    PcgSolver &solver = pcg->solver.for_arrays(b, x);
-    const SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), solver);
+    PcgSolver &solver = pcg->solver->for_arrays(b, x);
+    const SolveSettings settings =
+        settings_of(read_sized(options, solve_defaults(), "options"), solver.default_solve());
     return counting_from(pcg->index_base,
                          [&] { return solve_block(*pcg, solver, n_rhs, b, ldb, x, ldx, settings, reports); });
   });
@@ -290,7 +311,7 @@ sxt_status sxt_pcg_solve_block(sxt_pcg *pcg, int64_t n, int64_t n_rhs, const voi
 
 sxt_status sxt_pcg_explain(const sxt_pcg *pcg, int32_t form, char *buffer, int64_t capacity, int64_t *length) {
   return guarded(id_of(pcg), [&] {
-    const Explanation explanation = given(pcg, "pcg").solver.explain();
+    const Explanation explanation = given(pcg, "pcg").world ? pcg->world->explain() : pcg->solver->explain();
     require(form == SXT_TEXT || form == SXT_JSON, SXT_E_ARGUMENT, "form ", form,
             " is not SXT_TEXT (0) or SXT_JSON (1)");
     fill(form == SXT_JSON ? explain_json(explanation) : explain_text(explanation), buffer, capacity, length);

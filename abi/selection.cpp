@@ -105,6 +105,7 @@ sxt_status sxt_kernel_select(sxt_context *context, const sxt_query *query, sxt_m
     Query own(query, [&](const char *kind) { inner->check_names(kind, ""); });
     check_runnable(own.kind());
     require(!own.about_matrix() || matrix, SXT_E_ARGUMENT, "the query is about a matrix, but matrix is NULL");
+    if (matrix) of_context(matrix, "matrix");
     require(!matrix || matrix->matrix->context().id() == inner->id(), SXT_E_ARGUMENT,
             "matrix belongs to another context");
     const bool builds = !own.has(SXT_QUERY_PREDICT_ONLY);

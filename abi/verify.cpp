@@ -93,7 +93,7 @@ void sxt_verify_options_init(sxt_verify_options *options, uint64_t struct_size) 
 sxt_status sxt_verify_model(sxt_matrix *matrix, const sxt_verify_options *options,
                             int32_t (*line)(void *user, const sxt_verify_line *line), void *user) {
   return guarded(id_of(matrix), [&] {
-    Matrix &inner = *given(matrix, "matrix").matrix;
+    Matrix &inner = *of_context(matrix, "matrix").matrix;
     require(line != nullptr, SXT_E_ARGUMENT, "line is NULL: the measurements would be lost");
     verify_model(inner, settings_of(read_sized(options, defaults(), "options")), [&](const VerifyLine &measured) {
       const sxt_verify_line told = to_c(measured);

@@ -16,6 +16,7 @@ module sextant_constants
   integer(i4), parameter :: sxt_e_file_read = -13, sxt_e_file_format = -14, sxt_e_file_write = -15
   integer(i4), parameter :: sxt_e_plugin = -16, sxt_e_no_kernel = -17, sxt_e_not_supported = -18, sxt_e_device = -19
   integer(i4), parameter :: sxt_e_plan = -20, sxt_e_state = -21, sxt_e_not_positive_definite = -22
+  integer(i4), parameter :: sxt_e_comm = -23
   integer(i4), parameter :: sxt_e_internal = -99
 
   ! Types of values and of indices.

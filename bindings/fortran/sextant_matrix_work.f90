@@ -11,7 +11,7 @@ module sextant_matrix_work
   private
   public :: matrix_base, sextant_matrix_settings, square, type_of_matrix, maker_of_matrix
   public :: options_of, from_compressed, from_coordinates, from_path, update, feature_of, canonical_csr, csr_of
-  public :: compressed_rows, compressed_columns
+  public :: compressed_rows, compressed_columns, keep_matrix
 
   character(*), parameter :: type_of_matrix = 'sextant_matrix', maker_of_matrix = 'from_csr, from_csc, from_coo or from_file'
   integer, parameter :: compressed_rows = 1, compressed_columns = 2
@@ -147,7 +147,7 @@ contains
       call conclude(self, sxt_matrix_from_csc(home, across, along, pointers%address, indices%address, values%address, &
                                               options, handle), stat)
     end if
-    if (stat == sxt_ok) call keep(self, handle, stat)
+    if (stat == sxt_ok) call keep_matrix(self, handle, stat)
   end subroutine
 
   subroutine from_coordinates(self, rows, row, col, values, cols, options, context, stat)
@@ -168,7 +168,7 @@ contains
     handle = c_null_ptr
     call conclude(self, sxt_matrix_from_coo(home, rows, merge(rows, cols, cols == square), values%count, row%address, &
                                             col%address, values%address, options, handle), stat)
-    if (stat == sxt_ok) call keep(self, handle, stat)
+    if (stat == sxt_ok) call keep_matrix(self, handle, stat)
   end subroutine
 
   ! type: sxt_f32, ...; 0: as in the file.
@@ -191,11 +191,11 @@ contains
     call c_text(path, path_c, path_at)
     handle = c_null_ptr
     call conclude(self, sxt_matrix_from_file(home, path_at, options, handle), stat)
-    if (stat == sxt_ok) call keep(self, handle, stat)
+    if (stat == sxt_ok) call keep_matrix(self, handle, stat)
   end subroutine
 
   ! The new matrix takes the place of the old one, and its sizes are noted.
-  subroutine keep(self, handle, stat)
+  subroutine keep_matrix(self, handle, stat)
     class(matrix_base), intent(inout) :: self
     type(c_ptr), intent(in) :: handle
     integer(int32), intent(out) :: stat

@@ -9,7 +9,7 @@ module sextant_vector_work
   use sextant_contexts
   implicit none
   private
-  public :: vector_base, make_vector, wrap_view, write_view, read_view
+  public :: vector_base, make_vector, wrap_view, write_view, read_view, keep_vector
 
   type, extends(sextant_object) :: vector_base
     private
@@ -51,7 +51,14 @@ contains
     if (stat /= sxt_ok) return
     handle = c_null_ptr
     call conclude(self, sxt_vector_create(home, n, type, handle), stat)
-    if (stat /= sxt_ok) return
+    if (stat == sxt_ok) call keep_vector(self, handle, type)
+  end subroutine
+
+  ! Takes ownership of a vector that C has just made.
+  subroutine keep_vector(self, handle, type)
+    class(vector_base), intent(inout) :: self
+    type(c_ptr), intent(in) :: handle
+    integer(int32), intent(in) :: type
     call adopt(self, handle, sxt_vector_destroy)
     self%type = type
   end subroutine
@@ -67,9 +74,7 @@ contains
     if (stat /= sxt_ok) return
     handle = c_null_ptr
     call conclude(self, sxt_vector_wrap(home, values%count, values%type, space, values%address, handle), stat)
-    if (stat /= sxt_ok) return
-    call adopt(self, handle, sxt_vector_destroy)
-    self%type = values%type
+    if (stat == sxt_ok) call keep_vector(self, handle, values%type)
   end subroutine
 
   subroutine write_view(self, values, stat)

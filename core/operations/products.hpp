@@ -36,6 +36,8 @@ class Products : private ValuesFollower {
   void multiply_arrays(sxt_op op, const void *alpha, const void *x, const void *beta, void *y, const Columns &columns);
   // Predicted seconds of a product with so many columns, its set-up spread over the products that are expected.
   double predicted_seconds(sxt_op op, std::int64_t columns);
+  // What serves products with one column; chosen and built where no product was asked for yet.
+  ChoicePtr choice(sxt_op op) { return runner(op, 1)->prepared().shared_choice(); }
   std::uint64_t query_hash(sxt_op op, std::int64_t columns) const;  // of the pass that is asked for
   // One column, as long as the matrix has it.
   Columns column(sxt_op op) const noexcept;

@@ -484,4 +484,5 @@ SXT_API const char *sxt_decision_tree_operation(int64_t i);
 #include "sextant/cholesky.h"
 #include "sextant/hermitian.h"
 #include "sextant/pcg.h"
+#include "sextant/world.h"
 #endif

@@ -42,6 +42,7 @@
   X(SXT_E_PLAN, -20, "the plan does not fit this problem, library or machine")                                   \
   X(SXT_E_STATE, -21, "the object is not in a state that allows this call")                                      \
   X(SXT_E_NOT_POSITIVE_DEFINITE, -22, "the matrix is not positive definite")                                     \
+  X(SXT_E_COMM, -23, "a rank did not answer in time, or the communicator failed")                                \
   X(SXT_E_INTERNAL, -99, "an internal error: please report it")
 
 typedef int32_t sxt_status; /* one of the statuses */

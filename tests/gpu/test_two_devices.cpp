@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -300,7 +301,9 @@ TEST_F(TwoDevices, AProductSplitByRows) {
   EXPECT_EQ(values_of(y), a.times(x));
 }
 
-// In a separate process: an illegal address loses the first device, and the second one continues to work.
+// In a separate process: an illegal address loses the first device. Drivers that were measured end the second one with
+// it (docs/measurements/two_gpus.md); it must then say so, name the first, and leave nothing that hangs. A driver that
+// keeps devices apart leaves it working.
 [[noreturn]] void lose_the_first() {
   const auto sum_on = [](sxt_context *context) {
     const api_test::Vector x = zeros_on(context, 1000);
@@ -309,19 +312,25 @@ TEST_F(TwoDevices, AProductSplitByRows) {
     if (!x || sxt_fill(&one, x.get()) != SXT_OK || sxt_sum(x.get(), &sum) != SXT_OK) return -1.0;
     return sum;
   };
-  const Context first = open_context("cuda", 0), second = open_context("cuda", 1);
-  if (!first || !second || sum_on(first.get()) != 1000 || sum_on(second.get()) != 1000) std::_Exit(1);
-  end_device(first->context->device());
-  sxt_vector *lost = nullptr;
-  if (sxt_vector_create(first.get(), 10, SXT_F64, &lost) != SXT_E_DEVICE) std::_Exit(5);
-  if (sum_on(second.get()) != 1000) {
-    std::fprintf(stderr, "the second device: %s\n", sxt_last_error(second.get()));
-    std::_Exit(6);
+  {
+    const Context first = open_context("cuda", 0), second = open_context("cuda", 1);
+    if (!first || !second || sum_on(first.get()) != 1000 || sum_on(second.get()) != 1000) std::_Exit(1);
+    end_device(first->context->device());
+    sxt_vector *lost = nullptr;
+    if (sxt_vector_create(first.get(), 10, SXT_F64, &lost) != SXT_E_DEVICE) std::_Exit(5);
+    if (sum_on(second.get()) == 1000) std::_Exit(0);
+    for (int again = 0; again < 2; ++again) {
+      if (sxt_vector_create(second.get(), 10, SXT_F64, &lost) != SXT_E_DEVICE) std::_Exit(6);
+      if (!std::strstr(sxt_last_error(second.get()), "CUDA device 0 reported a failure first")) {
+        std::fprintf(stderr, "the second device: %s\n", sxt_last_error(second.get()));
+        std::_Exit(7);
+      }
+    }
   }
   std::_Exit(0);
 }
 
-TEST_F(TwoDevices, TheLossOfOneLeavesTheOther) {
+TEST_F(TwoDevices, TheLossOfOneIsNamedByTheOther) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(lose_the_first(), testing::ExitedWithCode(0), "");
 }

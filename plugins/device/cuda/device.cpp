@@ -23,6 +23,8 @@ constexpr std::uint64_t pool_keeps = 64;       // an idle pool keeps this fracti
 std::atomic<const sxt_host *> host{nullptr};
 // The error that ended a device, by ordinal; 0: none. The runtime cannot recover within a process.
 std::array<std::atomic<int>, 64> ended_by{};
+// The device that failed so first; -1: none has. The driver ends the contexts of all devices with one of them.
+std::atomic<std::int32_t> first_ended{-1};
 std::atomic<std::uint64_t> devices_opened{0};
 
 // Errors after which every call on the device fails.
@@ -45,6 +47,27 @@ bool lasting(cudaError_t problem) {
   }
 }
 
+// What ended a device, where that was another one; "" where it was its own failure, or there was none.
+struct Cause {
+  Cause() = default;
+  explicit Cause(std::int32_t ordinal) {
+    const std::int32_t first = first_ended.load(std::memory_order_relaxed);
+    if (first < 0 || first == ordinal) return;
+    std::snprintf(sentence, sizeof sentence,
+                  "; CUDA device %d reported a failure first, and the failure of one device may end all of them in a "
+                  "process: start a process for each device that must survive the others",
+                  first);
+  }
+  char sentence[224] = "";
+};
+
+Cause note_end(std::int32_t ordinal, cudaError_t problem) {
+  std::int32_t none = -1;
+  first_ended.compare_exchange_strong(none, ordinal, std::memory_order_relaxed);
+  ended_by[static_cast<std::size_t>(ordinal)].store(problem, std::memory_order_relaxed);
+  return Cause(ordinal);
+}
+
 sxt_exec teller() {
   sxt_exec exec{};
   exec.host = host.load(std::memory_order_relaxed);
@@ -57,7 +80,7 @@ void set_host(const sxt_host *given) { host.store(given, std::memory_order_relax
 const sxt_host *the_host() { return host.load(std::memory_order_relaxed); }
 
 sxt_status refusal(sxt_status status, const char *format, ...) {
-  char text[512];
+  char text[768];
   va_list arguments;
   va_start(arguments, format);
   std::vsnprintf(text, sizeof text, format, arguments);
@@ -69,17 +92,17 @@ sxt_status refusal(sxt_status status, const char *format, ...) {
 sxt_status outcome(std::int32_t ordinal, cudaError_t problem, const char *step) {
   if (problem == cudaSuccess) return SXT_OK;
   cudaGetLastError();
-  if (lasting(problem)) ended_by[static_cast<std::size_t>(ordinal)].store(problem, std::memory_order_relaxed);
-  return refusal(cuda::status_of(problem), "could not %s on CUDA device %d: %s (%s)", step, ordinal,
-                 cudaGetErrorString(problem), cudaGetErrorName(problem));
+  const Cause cause = lasting(problem) ? note_end(ordinal, problem) : Cause{};
+  return refusal(cuda::status_of(problem), "could not %s on CUDA device %d: %s (%s)%s", step, ordinal,
+                 cudaGetErrorString(problem), cudaGetErrorName(problem), cause.sentence);
 }
 
 sxt_status check_alive(std::int32_t ordinal) {
   const auto problem =
       static_cast<cudaError_t>(ended_by[static_cast<std::size_t>(ordinal)].load(std::memory_order_relaxed));
   if (problem == cudaSuccess) return SXT_OK;
-  return refusal(SXT_E_DEVICE, "CUDA device %d failed earlier and cannot be used again in this process: %s (%s)",
-                 ordinal, cudaGetErrorString(problem), cudaGetErrorName(problem));
+  return refusal(SXT_E_DEVICE, "CUDA device %d failed earlier and cannot be used again in this process: %s (%s)%s",
+                 ordinal, cudaGetErrorString(problem), cudaGetErrorName(problem), Cause(ordinal).sentence);
 }
 
 bool capturing(cudaStream_t stream) {
@@ -152,8 +175,9 @@ sxt_status Device::start() {
   if (const int status = calls_.context_retain(&context_, device_)) {
     context_ = nullptr;
     const bool memory = status == cudaErrorMemoryAllocation;  // driver and runtime share this number
-    return refusal(memory ? SXT_E_MEMORY : SXT_E_DEVICE, "CUDA device %d could not be opened: the driver answered %d%s",
-                   ordinal_, status, memory ? " (its memory is full)" : "");
+    return refusal(memory ? SXT_E_MEMORY : SXT_E_DEVICE,
+                   "CUDA device %d could not be opened: the driver answered %d%s%s", ordinal_, status,
+                   memory ? " (its memory is full)" : "", Cause(ordinal_).sentence);
   }
   return call([&] {
     int pools = 0;

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A matrix of a world, divided by rows. Each member's rows are two ordinary matrices, of the columns that it owns and
+// of those of others: each chooses its own storage and kernel.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/matrix/matrix.hpp"
+#include "core/operations/products.hpp"
+#include "core/world/blocks.hpp"
+#include "core/world/halo.hpp"
+#include "core/world/world.hpp"
+
+namespace sextant {
+
+// What the caller says of the rows that this process brings, and of the whole.
+struct RowsGiven {
+  std::int64_t rows = 0, cols = 0;      // of the whole matrix
+  std::int64_t first = 0, count = 0;    // of this process
+  sxt_symmetry symmetry = SXT_GENERAL;  // as stated
+  bool check_finite = true;
+  int index_base = 0;  // of the caller's arrays, for sentences
+};
+
+// Numbers of a frame in which ranks say what they bring.
+enum Said { said_first, said_count, said_rows, said_cols, said_type, said_symmetry, said_nnz };
+// Throws SXT_E_DIMENSION, naming ranks and rows, unless the rows of all ranks follow each other and are all rows.
+void require_all_rows(const std::vector<Frame> &frames);
+
+// Throws SXT_E_UNKNOWN_NAME for a method of dividing that there is none of; "": the library's choice.
+void check_partition(const std::string &method);
+
+// One call at a time for a world.
+class WorldMatrix {
+ public:
+  // CSR rows with global columns, or any entries of any rows. Collective. Throw what sxt_matrix_from_csr_rows and
+  // _from_coo_rows document.
+  static std::shared_ptr<WorldMatrix> from_csr(std::shared_ptr<World> world, const RowsGiven &given,
+                                               const EntryArrays &entries, const AssemblyOptions &options);
+  static std::shared_ptr<WorldMatrix> from_coo(std::shared_ptr<World> world, const RowsGiven &given,
+                                               const EntryArrays &entries, const AssemblyOptions &options);
+  // A matrix of one context, for a world of one process.
+  static std::shared_ptr<WorldMatrix> split(std::shared_ptr<World> world, const Matrix &whole, int index_base);
+
+  // One member's part.
+  struct Block {
+    std::shared_ptr<Matrix> interior, boundary;  // boundary: of 0 rows where it needs nothing of others
+    std::vector<std::int64_t> boundary_rows;     // local
+    std::unique_ptr<Products> own_product, boundary_product;
+    DeviceBuffer index, values;  // of boundary rows, i64, and what they hold meanwhile
+  };
+
+  World &world() const noexcept { return *world_; }
+  const std::shared_ptr<World> &shared_world() const noexcept { return world_; }
+  const RowsGiven &given() const noexcept { return given_; }
+  std::int64_t nnz() const noexcept { return nnz_; }  // of the whole
+  sxt_value_type value_type() const noexcept { return rows_.csr.value_type; }
+  const CsrArrays &own_rows() const noexcept { return rows_.csr; }            // global columns
+  const std::vector<std::int64_t> &begin() const noexcept { return begin_; }  // of every member's rows
+  std::int64_t rows_of(std::size_t own) const noexcept {
+    const std::size_t m = static_cast<std::size_t>(world_->first()) + own;
+    return begin_[m + 1] - begin_[m];
+  }
+  std::int64_t first_row_of(std::size_t own) const noexcept {
+    return begin_[static_cast<std::size_t>(world_->first()) + own];
+  }
+  const Block &block(std::size_t own) const noexcept { return blocks_[own]; }
+  Halo &halo() noexcept { return *halo_; }
+  std::uint64_t bytes() const;
+  std::uint64_t version() const noexcept { return version_; }
+
+  // y = alpha A x + beta y on the members' parts; alpha, beta: host scalars or NULL for 1 and 0. All ranks call it, and
+  // no gather is held: what fails here is thrown after this process has sent what others wait for. Only enqueued where
+  // members have streams.
+  void multiply(const void *alpha, std::span<const void *const> x, const void *beta, std::span<void *const> y,
+                const Lanes &lanes);
+  // Seconds of the host in products and in exchanges since it was made.
+  double product_seconds() const noexcept { return product_s_; }
+  double exchange_seconds() const noexcept { return exchange_s_; }
+
+  // This process's values, as sxt_matrix_update_values takes them. Collective: all ranks or none take theirs.
+  void update_values(const void *values, std::int64_t count);
+
+ private:
+  WorldMatrix(std::shared_ptr<World> world, const RowsGiven &given, Assembled rows, const char *call);
+  void keep_routes(std::vector<std::vector<std::int64_t>> sent_to) { sent_to_ = std::move(sent_to); }
+  void agree_on_rows(const char *call);
+  void divide_own_rows();
+  void make_blocks(const char *call);
+  void make_block(std::size_t own, std::vector<std::int64_t> &ghosts);
+  void refill_blocks();
+  RowRange range_of(std::size_t own) const;
+  void add_boundary(std::size_t own, const void *alpha, void *y) const;
+  void route_values(const void *values);
+
+  const std::shared_ptr<World> world_;
+  const RowsGiven given_;
+  Assembled rows_;  // of this process
+  std::int64_t nnz_ = 0, first_ = 0;
+  std::vector<std::int64_t> begin_;
+  std::vector<Block> blocks_;
+  std::unique_ptr<Halo> halo_;
+  // Of entries that went to the owners of their rows: which of the caller's go to each rank, in order. Empty: none did.
+  std::vector<std::vector<std::int64_t>> sent_to_;
+  std::vector<char> routed_;  // values that came, in the order in which they were assembled
+  double product_s_ = 0, exchange_s_ = 0;
+  std::uint64_t version_ = 1;
+};
+
+}  // namespace sextant

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Conjugate gradients over the members of a world: Chronopoulos and Gear's recurrence (1989), whose inner products come
+// together once an iteration, preconditioned by each member on the part of A that it owns alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/explain/explain.hpp"
+#include "core/pcg/settings.hpp"
+#include "core/run/prepared.hpp"
+#include "core/world/matrix.hpp"
+
+namespace sextant {
+
+// One solve at a time.
+class WorldPcg {
+ public:
+  // Collective. Throws the statuses that sxt_pcg_create documents, and SXT_E_NOT_SUPPORTED for what worlds lack.
+  WorldPcg(std::shared_ptr<WorldMatrix> matrix, const PcgSettings &settings);
+  WorldPcg(const WorldPcg &) = delete;
+  WorldPcg &operator=(const WorldPcg &) = delete;
+
+  WorldMatrix &matrix() const noexcept { return *matrix_; }
+  SolveSettings default_solve() const { return sextant::default_solve(settings_, matrix_->given().rows); }
+  // b and x: the members' parts. Collective.
+  sxt_pcg_report solve(const std::vector<const void *> &b, const std::vector<void *> &x, const SolveSettings &settings);
+  Explanation explain() const;
+  sxt_member_report member(std::size_t own) const;
+
+ private:
+  friend class WorldSolve;
+  // Of one member of this process.
+  struct Part {
+    std::shared_ptr<Matrix> joined;  // all of its rows, for true residuals; the interior where that is all
+    std::unique_ptr<Runner> truth, preconditioner;
+    DeviceBuffer r, p, s, w, u;    // w = A u; u = M r, or none where that is r
+    DeviceBuffer residual;         // b - A x
+    DeviceBuffer extended, norms;  // x and its ghosts; sxt_residual_norms
+  };
+  void check_settings_of_world() const;
+  void check_matrix();
+  void check_mirror_images();
+  std::vector<std::vector<char>> boundary_entries(const std::vector<double> &diagonal) const;
+  void compare_entries(const std::vector<char> &entries, const std::vector<double> &diagonal) const;
+  void settle_method(const std::vector<Frame> &frames);
+  void make_part(std::size_t own);
+  std::unique_ptr<Runner> make_preconditioner(std::size_t own) const;
+  void set_up();
+  bool preconditioned() const noexcept { return method_ != "none"; }
+
+  const std::shared_ptr<WorldMatrix> matrix_;
+  PcgSettings settings_;
+  std::string method_, why_method_;
+  std::vector<Part> parts_;
+  std::vector<std::string> notes_;
+  std::uint64_t version_ = 0;                                            // of the matrix's values
+  double setup_s_ = 0, product_s_ = 0, exchange_s_ = 0, waiting_s_ = 0;  // the latter three of the last solve
+};
+
+}  // namespace sextant

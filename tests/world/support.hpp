@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ranks as threads of the test: each has its context and its world, and does the same.
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "sextant/world.h"
+#include "tests/api/support.hpp"
+
+namespace world_test {
+
+using api_test::Context;
+using api_test::Csr;
+using api_test::Matrix;
+using api_test::Pcg;
+using api_test::Vector;
+using Comms = std::unique_ptr<sxt_comm_threads, api_test::Destroy<sxt_comm_threads, sxt_comm_threads_destroy>>;
+using World = std::unique_ptr<sxt_world, api_test::Destroy<sxt_world, sxt_world_destroy>>;
+
+inline sxt_comm comm_of(const Comms &all, int rank) {
+  sxt_comm comm{};
+  comm.struct_size = sizeof comm;
+  EXPECT_EQ(sxt_comm_threads_get(all.get(), rank, &comm), SXT_OK);
+  return comm;
+}
+
+inline Comms new_comms(int ranks) {
+  return api_test::make<Comms>([&](sxt_comm_threads **out) { return sxt_comm_threads_create(ranks, out); });
+}
+
+// f(rank), each in a thread of its own.
+inline void on_ranks(int ranks, const std::function<void(int)> &f) {
+  std::vector<std::thread> threads;
+  for (int rank = 1; rank < ranks; ++rank) threads.emplace_back(f, rank);
+  f(0);
+  for (std::thread &thread : threads) thread.join();
+}
+
+// What a rank has: contexts of one thread, and the world that they are members of.
+struct Rank {
+  Rank(const sxt_comm *comm, int members, double time_limit = 30, bool deterministic = false) {
+    std::vector<sxt_context *> handles;
+    for (int i = 0; i < members; ++i) {
+      contexts.push_back(api_test::cpu(1, deterministic));
+      handles.push_back(contexts.back().get());
+    }
+    sxt_world_options options;
+    sxt_world_options_init(&options, sizeof options);
+    options.time_limit = time_limit;
+    sxt_world *made = nullptr;
+    status = sxt_world_create(members, handles.data(), comm, &options, &made);
+    world.reset(made);
+    info.struct_size = sizeof info;
+    if (made) {
+      EXPECT_EQ(sxt_world_get_info(made, &info), SXT_OK);
+    }
+  }
+  std::string error() const { return sxt_last_error(contexts[0].get()); }
+  std::vector<Context> contexts;
+  World world;
+  sxt_world_info info{};
+  sxt_status status = SXT_OK;
+};
+
+// The rows of each rank, one after the other; counts: of each.
+struct Rows {
+  std::int64_t begin = 0, count = 0;
+};
+inline Rows rows_of(const std::vector<std::int64_t> &counts, int rank) {
+  Rows out;
+  for (int r = 0; r < rank; ++r) out.begin += counts[static_cast<std::size_t>(r)];
+  out.count = counts[static_cast<std::size_t>(rank)];
+  return out;
+}
+// As equal as they can be.
+inline std::vector<std::int64_t> shares(std::int64_t rows, int ranks) {
+  std::vector<std::int64_t> out;
+  for (int r = 0; r < ranks; ++r) out.push_back(rows * (r + 1) / ranks - rows * r / ranks);
+  return out;
+}
+
+// Some rows of a matrix: pointers that begin at 0.
+struct Piece {
+  Piece(const Csr &a, Rows rows) {
+    const std::int32_t first = a.ptr[static_cast<std::size_t>(rows.begin)];
+    for (std::int64_t i = 0; i <= rows.count; ++i)
+      ptr.push_back(a.ptr[static_cast<std::size_t>(rows.begin + i)] - first);
+    const auto last = a.ptr[static_cast<std::size_t>(rows.begin + rows.count)];
+    col.assign(a.col.begin() + first, a.col.begin() + last);
+    values.assign(a.values.begin() + first, a.values.begin() + last);
+  }
+  std::vector<std::int32_t> ptr, col;
+  std::vector<double> values;
+};
+
+inline sxt_status rows_into(sxt_world *world, const Csr &a, Rows rows, sxt_matrix **out,
+                            const sxt_matrix_options *options = nullptr) {
+  const Piece piece(a, rows);
+  return sxt_matrix_from_csr_rows(world, a.rows, a.cols, rows.begin, rows.count, piece.ptr.data(), piece.col.data(),
+                                  piece.values.data(), options, out);
+}
+inline Matrix rows_matrix(const Rank &rank, const Csr &a, Rows rows) {
+  Matrix out;
+  sxt_matrix *made = nullptr;
+  EXPECT_EQ(rows_into(rank.world.get(), a, rows, &made), SXT_OK) << rank.error();
+  out.reset(made);
+  return out;
+}
+
+// Lengths of this rank's members as a matrix has them.
+inline std::vector<std::int64_t> lengths_of(const Rank &rank, const Matrix &matrix) {
+  std::vector<std::int64_t> begin(static_cast<std::size_t>(rank.info.members) + 1), out;
+  EXPECT_EQ(sxt_matrix_rows(matrix.get(), begin.data()), SXT_OK);
+  for (int i = 0; i < rank.info.own; ++i) {
+    const auto m = static_cast<std::size_t>(rank.info.first_member + i);
+    out.push_back(begin[m + 1] - begin[m]);
+  }
+  return out;
+}
+
+// This rank's values of a whole vector.
+inline Vector part_of(const Rank &rank, const std::vector<std::int64_t> &lengths, const std::vector<double> &whole,
+                      std::int64_t begin) {
+  Vector out = api_test::make<Vector>(
+      [&](sxt_vector **made) { return sxt_world_vector_create(rank.world.get(), lengths.data(), SXT_F64, made); });
+  if (out && !whole.empty()) {
+    EXPECT_EQ(sxt_vector_write(out.get(), whole.data() + begin), SXT_OK) << rank.error();
+  }
+  return out;
+}
+inline std::vector<double> values_of(const Vector &vector) {
+  std::vector<double> out(static_cast<std::size_t>(sxt_vector_length(vector.get())));
+  EXPECT_EQ(sxt_vector_read(vector.get(), out.data()), SXT_OK);
+  return out;
+}
+
+inline std::vector<double> waves(std::int64_t n, double shift = 0) {
+  std::vector<double> out(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = 1 + std::sin(0.37 * static_cast<double>(i) + shift);
+  return out;
+}
+
+}  // namespace world_test
