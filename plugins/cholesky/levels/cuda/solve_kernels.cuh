@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Solves, one kernel a direction: blocks of threads take tasks in an order in which each waits for tasks before it
+// alone, so that any number of blocks ends. Forwards each front has a vector of its rows, to which its children's are
+// added in their order; backwards it reads the solution at its rows. L is read once a direction. Sums have one order.
+// Bound: the memory that holds L; near the root the chain of column blocks.
+#pragma once
+
+#include "numbers.cuh"
+
+namespace sextant_cholesky_levels {
+
+constexpr int solve_threads = 128, most_task_rows = solve_columns + solve_rows;
+constexpr int triangle_ld = solve_columns + 1;
+
+// One sweep over a group of right-hand sides.
+template <class T>
+struct Sweep {
+  const Front *fronts;
+  const std::int32_t *place, *children, *rows;
+  const Task *tasks;
+  const std::int32_t *tasks_of;  // of each front
+  std::int32_t n_tasks;
+  std::int32_t columns;
+  const T *l;
+  T *x;             // n a column, in the order of elimination
+  T *vectors;       // as many numbers a column as the row lists have
+  std::int64_t n, size;
+  std::int32_t *ticket, *done, *solved;  // of each front: tasks that ended; column blocks that are solved
+};
+
+__device__ __forceinline__ std::int32_t look(const std::int32_t *at) {
+  std::int32_t value;
+  asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+  return value;
+}
+__device__ __forceinline__ void wait_until(const std::int32_t *at, std::int32_t least) {
+  while (look(at) < least) __nanosleep(40);
+}
+__device__ __forceinline__ void count_up(std::int32_t *at) {
+  asm volatile("red.release.gpu.global.add.s32 [%0], 1;" ::"l"(at) : "memory");
+}
+
+// Another block wrote it: not from this multiprocessor's cache.
+template <class T>
+__device__ __forceinline__ T fresh(const T *from) {
+  if constexpr (complex_valued<T>) {
+    using Pair = std::conditional_t<sizeof(Real<T>) == sizeof(float), float2, double2>;
+    const Pair pair = __ldcg(reinterpret_cast<const Pair *>(from));
+    return {pair.x, pair.y};
+  } else {
+    return __ldcg(from);
+  }
+}
+
+template <class T>
+struct SolveMemory {
+  T *triangle;  // of a column block, triangle_ld apart
+  T *vector;    // most_task_rows a column
+  T *known;     // solve_columns (or solve_rows) a column
+};
+template <class T>
+constexpr std::size_t solve_shared(int columns) {
+  return sizeof(T) * static_cast<std::size_t>(solve_columns * triangle_ld + columns * (most_task_rows + solve_rows));
+}
+template <class T, int most>
+__device__ SolveMemory<T> solve_memory() {
+  T *const begin = dynamic_memory<T>();
+  return {begin, begin + solve_columns * triangle_ld, begin + solve_columns * triangle_ld + most * most_task_rows};
+}
+
+template <class T>
+__device__ bool next_task(const Sweep<T> &v, Task &task) {
+  __shared__ std::int32_t number;
+  __syncthreads();  // all have read the last one
+  if (threadIdx.x == 0) number = atomicAdd(v.ticket, 1);
+  __syncthreads();
+  if (number >= v.n_tasks) return false;
+  task = v.tasks[number];
+  return true;
+}
+
+template <class T>
+__device__ void end_task(const Sweep<T> &v, int front, bool is_column_block) {
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  __threadfence();
+  if (is_column_block) count_up(v.solved + front);
+  count_up(v.done + front);
+}
+
+// The triangle of w columns from column j0 on, the reciprocals of its diagonal in the diagonal's place.
+template <class T>
+__device__ void load_triangle(const T *block, std::int64_t m, int j0, int w, T *to) {
+  for (int e = threadIdx.x; e < w * w; e += solve_threads) {
+    const int r = e % w, c = e / w;
+    if (r < c) continue;
+    const T value = block[j0 + r + (j0 + c) * m];
+    to[r + c * triangle_ld] = r == c ? numbers::from_real<T>(1 / numbers::real_of(value)) : value;
+  }
+}
+
+// b (w numbers a column) becomes L^-1 b or L^-H b, a warp a column, two numbers a lane.
+template <class T>
+__device__ void solve_forward(const T *l, int w, T *b, int ld, int columns) {
+  const int lane = threadIdx.x % 32;
+  for (int c = threadIdx.x / 32; c < columns; c += solve_threads / 32) {
+    T low = lane < w ? b[lane + c * ld] : T{}, high = lane + 32 < w ? b[lane + 32 + c * ld] : T{};
+    for (int j = 0; j < w; ++j) {
+      T y = numbers::scaled(j < 32 ? low : high, numbers::real_of(l[j * (triangle_ld + 1)]));
+      y = numbers::from_lane(~0u, y, j % 32);
+      const T *const column = l + j * triangle_ld;
+      if (lane == j) low = y;
+      if (lane + 32 == j) high = y;
+      if (lane > j && lane < w) low = numbers::minus_product(low, column[lane], y);
+      if (lane + 32 > j && lane + 32 < w) high = numbers::minus_product(high, column[lane + 32], y);
+    }
+    if (lane < w) b[lane + c * ld] = low;
+    if (lane + 32 < w) b[lane + 32 + c * ld] = high;
+  }
+}
+template <class T>
+__device__ void solve_backward(const T *l, int w, T *b, int ld, int columns) {
+  const int lane = threadIdx.x % 32;
+  for (int c = threadIdx.x / 32; c < columns; c += solve_threads / 32) {
+    T low = lane < w ? b[lane + c * ld] : T{}, high = lane + 32 < w ? b[lane + 32 + c * ld] : T{};
+    for (int j = w - 1; j >= 0; --j) {
+      T y = numbers::scaled(j < 32 ? low : high, numbers::real_of(l[j * (triangle_ld + 1)]));
+      y = numbers::from_lane(~0u, y, j % 32);
+      if (lane == j) low = y;
+      if (lane + 32 == j) high = y;
+      if (lane < j) low = numbers::minus_product(low, numbers::conjugate(l[j + lane * triangle_ld]), y);
+      if (lane + 32 < j) high = numbers::minus_product(high, numbers::conjugate(l[j + (lane + 32) * triangle_ld]), y);
+    }
+    if (lane < w) b[lane + c * ld] = low;
+    if (lane + 32 < w) b[lane + 32 + c * ld] = high;
+  }
+}
+
+// ---- forwards ----------------------------------------------------------------------------------------------------
+
+// Rows begin .. end-1 of a front's vector: the right-hand side at its own columns, and what its children hand on.
+template <class T>
+__device__ void assemble_rows(const Sweep<T> &v, const Front &f, const Task &t, T *to, int ld) {
+  for (int k = f.child_begin + static_cast<int>(threadIdx.x); k < f.child_end; k += solve_threads)
+    wait_until(v.done + v.children[k], v.tasks_of[v.children[k]]);
+  for (int c = 0; c < v.columns; ++c)
+    for (int r = t.begin + threadIdx.x; r < t.end; r += solve_threads)
+      to[r - t.begin + c * ld] = r < f.width ? v.x[f.first + r + c * v.n] : T{};
+  __syncthreads();
+  for (int k = f.child_begin; k < f.child_end; ++k) {
+    const Front child = v.fronts[v.children[k]];
+    const int count = child.rows - child.width;
+    const std::int32_t *const place = v.place + child.row_at + child.width;
+    const T *const from = v.vectors + child.row_at + child.width;
+    const int first = t.begin > 0 ? sextant_cholesky::lower_bound_of(place, count, t.begin) : 0;
+    for (int i = first + static_cast<int>(threadIdx.x); i < count; i += solve_threads) {
+      const int row = place[i];
+      if (row >= t.end) break;
+      for (int c = 0; c < v.columns; ++c) {
+        T &number = to[row - t.begin + c * ld];
+        number = numbers::sum(number, fresh(from + i + c * v.size));
+      }
+    }
+    __syncthreads();
+  }
+}
+
+// Rows first .. first + count - 1 (at most a thread each, or two halves of the columns each) lose L times what is known
+// of columns k0 .. k0 + w - 1.
+template <class T, int most>
+__device__ void take_off(const Sweep<T> &v, const T *block, std::int64_t m, int row, int k0, int w, const T *known,
+                         T (&sum)[most]) {
+  constexpr int ahead = 16;
+  for (int k = 0; k < w; k += ahead) {
+    T entry[ahead];
+#pragma unroll
+    for (int e = 0; e < ahead; ++e) entry[e] = k + e < w ? block[row + (k0 + k + e) * m] : T{};
+#pragma unroll
+    for (int e = 0; e < ahead; ++e)
+#pragma unroll
+      for (int c = 0; c < most; ++c)
+        if (k + e < w) sum[c] = numbers::plus_product(sum[c], entry[e], known[k + e + c * solve_rows]);
+  }
+}
+
+// Columns k0 .. k0 + w - 1 of the solution, once they are there.
+template <class T>
+__device__ void await_columns(const Sweep<T> &v, const Front &f, int front, int k0, int w, T *known) {
+  if (threadIdx.x == 0) wait_until(v.solved + front, k0 / solve_columns + 1);
+  __syncthreads();
+  for (int e = threadIdx.x; e < w * v.columns; e += solve_threads)
+    known[e % w + e / w * solve_rows] = fresh(v.x + f.first + k0 + e % w + e / w * v.n);
+  __syncthreads();
+}
+
+// Rows of one task lose what the columns before them give: of the front's own columns, all that stand before `end`.
+template <class T, int most>
+__device__ void take_off_known(const Sweep<T> &v, const Front &f, const Task &t, int end, const SolveMemory<T> &memory) {
+  const T *const block = v.l + f.value_at;
+  const int count = t.end - t.begin;
+  // Where rows are few, two threads share one.
+  const int shares = count <= solve_threads / 2 ? 2 : 1, apart = solve_threads / shares;
+  const int row = static_cast<int>(threadIdx.x) % apart, share = static_cast<int>(threadIdx.x) / apart;
+  T sum[most] = {};
+  for (int k0 = 0; k0 < end; k0 += solve_columns) {
+    const int w = min(solve_columns, end - k0), half = shares == 2 ? (w + 1) / 2 : w;
+    const int from = share * half, own = min(half, w - from);
+    await_columns(v, f, t.front, k0, w, memory.known);
+    if (row < count && own > 0)
+      take_off<T, most>(v, block, f.rows, t.begin + row, k0 + from, own, memory.known + from, sum);
+    __syncthreads();
+  }
+  for (int turn = 0; turn < shares; ++turn) {
+    if (share == turn && row < count)
+#pragma unroll
+      for (int c = 0; c < most; ++c) {
+        T &number = memory.vector[row + c * most_task_rows];
+        if (c < v.columns) number = numbers::difference(number, sum[c]);
+      }
+    __syncthreads();
+  }
+}
+
+// A front of few numbers: its columns, then its rows below, from what is in shared memory.
+template <class T, int most>
+__device__ void forward_below(const Sweep<T> &v, const Front &f, const SolveMemory<T> &memory) {
+  const T *const block = v.l + f.value_at;
+  for (int e = threadIdx.x; e < f.width * v.columns; e += solve_threads)
+    memory.known[e % f.width + e / f.width * solve_rows] = memory.vector[e % f.width + e / f.width * most_task_rows];
+  __syncthreads();
+  const int row = f.width + threadIdx.x;
+  T sum[most] = {};
+  if (row < f.rows) take_off<T, most>(v, block, f.rows, row, 0, f.width, memory.known, sum);
+  if (row < f.rows)
+#pragma unroll
+    for (int c = 0; c < most; ++c) {
+      T &number = memory.vector[row + c * most_task_rows];
+      if (c < v.columns) number = numbers::difference(number, sum[c]);
+    }
+  __syncthreads();
+}
+
+template <class T, int most>
+__global__ void __launch_bounds__(solve_threads) forward_sweep(Sweep<T> v) {
+  const SolveMemory<T> memory = solve_memory<T, most>();
+  Task t;
+  while (next_task(v, t)) {
+    const Front f = v.fronts[t.front];
+    const bool whole = t.begin == 0 && t.end == f.rows, columns = t.begin < f.width;
+    const int w = columns ? min(t.end, f.width) - t.begin : 0;
+    if (columns && f.factored) load_triangle(v.l + f.value_at, f.rows, t.begin, w, memory.triangle);
+    assemble_rows(v, f, t, memory.vector, most_task_rows);
+    if (f.factored && t.begin > 0) take_off_known<T, most>(v, f, t, min(t.begin, f.width), memory);
+    if (f.factored && columns) solve_forward(memory.triangle, w, memory.vector, most_task_rows, v.columns);
+    __syncthreads();
+    if (f.factored && whole) forward_below<T, most>(v, f, memory);
+    for (int c = 0; c < v.columns; ++c)
+      for (int r = t.begin + threadIdx.x; r < t.end; r += solve_threads) {
+        T *const to = r < f.width ? v.x + f.first + r + c * v.n : v.vectors + f.row_at + r + c * v.size;
+        *to = memory.vector[r - t.begin + c * most_task_rows];
+      }
+    end_task(v, t.front, columns);
+  }
+}
+
+// ---- backwards ---------------------------------------------------------------------------------------------------
+
+constexpr int warp_columns = solve_columns / (solve_threads / 32);
+// Columns whose sums a thread keeps at once.
+constexpr int columns_at_once(int most) { return most == 1 ? warp_columns : 4; }
+
+// Columns first_column .. lose the products of rows first .. last-1 with the solution there: sums of each lane.
+template <class T, int most, int group>
+__device__ void gather_rows(const Sweep<T> &v, const Front &f, int first_column, int columns, int first, int last,
+                            T *known, T (&sum)[group][most]) {
+  const int lane = threadIdx.x % 32;
+  const T *const block = v.l + f.value_at;
+  for (int r0 = first; r0 < last; r0 += solve_rows) {
+    const int count = min(solve_rows, last - r0);
+    if (static_cast<int>(threadIdx.x) < count)
+      for (int c = 0; c < v.columns; ++c)
+        known[threadIdx.x + c * solve_rows] = fresh(v.x + v.rows[f.row_at + r0 + threadIdx.x] + c * v.n);
+    __syncthreads();
+#pragma unroll
+    for (int j = 0; j < group; ++j) {
+      if (j >= columns) break;
+      const T *const from = block + r0 + static_cast<std::int64_t>(first_column + j) * f.rows;
+#pragma unroll
+      for (int e = 0; e < solve_rows / 32; ++e) {
+        const int r = lane + 32 * e;
+        if (r >= count) continue;
+        const T entry = numbers::conjugate(from[r]);
+#pragma unroll
+        for (int c = 0; c < most; ++c)
+          if (c < v.columns) sum[j][c] = numbers::plus_product(sum[j][c], entry, known[r + c * solve_rows]);
+      }
+    }
+    __syncthreads();
+  }
+}
+
+// The task's columns in memory.vector: the right-hand side, less what the rows below the block give.
+template <class T, int most>
+__device__ void gather_columns(const Sweep<T> &v, const Front &f, const Task &t, const SolveMemory<T> &memory) {
+  constexpr int group = columns_at_once(most);
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, blocks = (f.width + solve_columns - 1) / solve_columns;
+  for (int pass = 0; pass < warp_columns / group; ++pass) {
+    const int first = warp * warp_columns + pass * group, count = min(group, t.end - t.begin - first);
+    T sum[group][most] = {};
+    gather_rows<T, most, group>(v, f, t.begin + first, count, f.width, f.rows, memory.known, sum);
+    for (int k = 0; k < t.index; ++k) {  // the front's later columns, the last ones first
+      const int begin = (blocks - 1 - k) * solve_columns;
+      if (threadIdx.x == 0) wait_until(v.solved + t.front, k + 1);
+      __syncthreads();
+      gather_rows<T, most, group>(v, f, t.begin + first, count, begin, min(begin + solve_columns, f.width),
+                                  memory.known, sum);
+    }
+#pragma unroll
+    for (int j = 0; j < group; ++j)
+#pragma unroll
+      for (int c = 0; c < most; ++c) {
+        T total = sum[j][c];
+#pragma unroll
+        for (int bits = 16; bits > 0; bits /= 2) total = numbers::sum(total, numbers::from_lane_xor(~0u, total, bits));
+        if (lane == 0 && j < count && c < v.columns)
+          memory.vector[first + j + c * most_task_rows] =
+              numbers::difference(v.x[f.first + t.begin + first + j + c * v.n], total);
+      }
+  }
+  __syncthreads();
+}
+
+template <class T, int most>
+__global__ void __launch_bounds__(solve_threads) backward_sweep(Sweep<T> v) {
+  const SolveMemory<T> memory = solve_memory<T, most>();
+  Task t;
+  while (next_task(v, t)) {
+    const Front f = v.fronts[t.front];
+    const int w = t.end - t.begin;
+    if (f.factored) {
+      load_triangle(v.l + f.value_at, f.rows, t.begin, w, memory.triangle);
+      if (threadIdx.x == 0 && f.parent >= 0) wait_until(v.done + f.parent, v.tasks_of[f.parent]);
+      __syncthreads();
+      gather_columns<T, most>(v, f, t, memory);
+      solve_backward(memory.triangle, w, memory.vector, most_task_rows, v.columns);
+      __syncthreads();
+      for (int e = threadIdx.x; e < w * v.columns; e += solve_threads)
+        v.x[f.first + t.begin + e % w + e / w * v.n] = memory.vector[e % w + e / w * most_task_rows];
+    }
+    end_task(v, t.front, true);
+  }
+}
+
+}  // namespace sextant_cholesky_levels
