@@ -298,6 +298,7 @@ int main(int argc, char **argv) {
                 "solve ms | 8 rhs | 64 rhs | error | refactor, cuDSS / it | solve |\n"
                 "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (const std::string &name : options.problems) measure(context, there ? &functions : nullptr, name, options);
+    return 0;
   } catch (const std::exception &problem) {
     std::fprintf(stderr, "%s\n", problem.what());
     return 1;

@@ -10,6 +10,7 @@ namespace sextant_cholesky_levels {
 // ---- assembly: bytes of the children's blocks once, of the front's twice ------------------------------------------
 
 constexpr int assemble_threads = 32 * assemble_columns;
+constexpr int assemble_ahead = 4;  // numbers that a thread has asked for before it adds the first
 
 // A warp a column: no other warp writes it, and children come in their order.
 template <class T>
@@ -32,91 +33,71 @@ __global__ void __launch_bounds__(assemble_threads) assemble_fronts(Numbers<T> v
     const int j = sextant_cholesky::lower_bound_of(place, rows, c);
     if (j == rows || place[j] != c) continue;
     const T *const from = v.update(child) + static_cast<std::int64_t>(j) * rows;
-    for (int i = j + lane; i < rows; i += 32) to[place[i]] = numbers::sum(to[place[i]], from[i]);
+    for (int i0 = j + lane; i0 < rows; i0 += 32 * assemble_ahead) {
+      T *at[assemble_ahead];
+      T value[assemble_ahead];
+#pragma unroll
+      for (int e = 0; e < assemble_ahead; ++e) {
+        const int i = min(i0 + 32 * e, rows - 1);
+        at[e] = to + place[i], value[e] = from[i];
+      }
+#pragma unroll
+      for (int e = 0; e < assemble_ahead; ++e) value[e] = numbers::sum(value[e], *at[e]);
+#pragma unroll
+      for (int e = 0; e < assemble_ahead; ++e)
+        if (i0 + 32 * e < rows) *at[e] = value[e];
+    }
     __syncwarp();
   }
 }
 
-// ---- panels: a chain of pivots, one barrier a column -----------------------------------------------------------------
+// ---- panels: a chain of pivots, one barrier for two columns ---------------------------------------------------------
 
-constexpr int panel_threads = panel_rows, panel_ld = panel_columns + 1, rows_ld = panel_rows + 1;
+constexpr int panel_threads = panel_columns + panel_rows, panel_ld = panel_threads + 2;
 
 template <class T>
 constexpr std::size_t panel_shared() {
-  return sizeof(T) * panel_columns * (panel_ld + rows_ld);
+  return sizeof(T) * panel_columns * panel_ld;
 }
 
-// Rows below the triangle, a thread a row: x[r + c rows_ld] from B, in groups of 16 columns.
-template <class T>
-__device__ void solve_panel_rows(const T *l, const Real<T> *inverse, int w, T *x) {
-  T *const mine = x + threadIdx.x;
-  for (int c0 = 0; c0 < w; c0 += 16) {
-    T sum[16];
-    const int width = min(16, w - c0);
-#pragma unroll
-    for (int c = 0; c < 16; ++c) sum[c] = c < width ? mine[(c0 + c) * rows_ld] : T{};
-    for (int k = 0; k < c0; ++k) {
-      const T known = mine[k * rows_ld];
-      const T *const column = l + c0 + k * panel_ld;
-#pragma unroll
-      for (int c = 0; c < 16; ++c) sum[c] = numbers::minus_product(sum[c], known, numbers::conjugate(column[c]));
-    }
-#pragma unroll
-    for (int k = 0; k < 16; ++k) {
-      if (k >= width) break;
-      sum[k] = numbers::scaled(sum[k], inverse[c0 + k]);
-      const T *const column = l + c0 + (c0 + k) * panel_ld;
-#pragma unroll
-      for (int c = k + 1; c < 16; ++c) sum[c] = numbers::minus_product(sum[c], sum[k], numbers::conjugate(column[c]));
-    }
-#pragma unroll
-    for (int c = 0; c < 16; ++c)
-      if (c < width) mine[(c0 + c) * rows_ld] = sum[c];
-  }
-}
-
-// Columns k0 .. k1-1 of a front. Every block factors the triangle for itself and solves for its rows; the last one
-// writes the triangle, when all have read it. tickets: 0 before and after, one a large front of a level.
+// Columns k0 .. k1-1 of a front. Every block factors the triangle with rows of its own below it; the last one writes the
+// triangle, when all have read it. tickets: 0 before and after, one a large front of a level.
 template <class T>
 __global__ void __launch_bounds__(panel_threads)
     factor_panels(Numbers<T> v, const Job *jobs, int count, unsigned *tickets) {
-  T *const l = dynamic_memory<T>(), *const x = l + panel_columns * panel_ld;
-  __shared__ Real<T> pivots[panel_columns];
+  T *const x = dynamic_memory<T>();
+  __shared__ Real<T> pivots[panel_columns], inverses[panel_columns];
   __shared__ bool last;
   const Job job = job_of_block(jobs, count);
   const Front f = v.fronts[job.front];
   const Call<T> call = *v.call;
   const int w = job.k1 - job.k0, block = static_cast<int>(blockIdx.x) - job.first_block;
-  const std::int64_t ld = f.rows;
-  T *const a = call.l + f.value_at + job.k0 * (ld + 1);
-  const int row = w + block * panel_rows + threadIdx.x, rows = f.rows - job.k0;
-  // Numbers that are not there are zeros: groups of 16 columns read them.
-  for (int e = threadIdx.x; e < panel_columns * panel_columns; e += panel_threads) {
-    const int r = e % panel_columns, c = e / panel_columns;
-    l[r + c * panel_ld] = r >= c && r < w ? a[r + c * ld] : T{};
+  const int row = static_cast<int>(threadIdx.x);
+  const bool in_triangle = row < panel_columns;
+  const int place = in_triangle ? row : w + block * panel_rows + row - panel_columns;  // from row k0 on
+  const bool there = in_triangle ? row < w : place < f.rows - job.k0;
+  T *const a = call.l + f.value_at + job.k0 * (std::int64_t{f.rows} + 1) + (there ? place : 0);
+  for (int c0 = 0; c0 < w; c0 += group_columns) {
+    T value[group_columns];
+#pragma unroll
+    for (int c = 0; c < group_columns; ++c)
+      value[c] = there && c0 + c < w && place >= c0 + c ? a[(c0 + c) * std::int64_t{f.rows}] : T{};
+#pragma unroll
+    for (int c = 0; c < group_columns; ++c)
+      if (c0 + c < w) x[row + (c0 + c) * panel_ld] = value[c];
   }
-  for (int c = 0; c < w; ++c) x[threadIdx.x + c * rows_ld] = row < rows ? a[row + c * ld] : T{};
+  const PanelOf<T> panel{x, panel_ld, w, pivots, inverses, f.first + job.k0, block == 0};
   __syncthreads();
-  const bool good =
-      factor_columns<T, panel_threads>(call, l, panel_ld, w, w, pivots, f.first + job.k0, block == 0);
-  if (good) {
-    if (threadIdx.x < w) pivots[threadIdx.x] = 1 / numbers::real_of(l[threadIdx.x * (panel_ld + 1)]);
-    __syncthreads();
-    solve_panel_rows(l, pivots, w, x);
-    if (row < rows)
-      for (int c = 0; c < w; ++c) a[row + c * ld] = x[threadIdx.x + c * rows_ld];
-  }
+  const int good = factor_panel_rows(call, panel, row, there);
+  if (there && !in_triangle)
+    for (int c = 0; c < w; ++c) a[c * std::int64_t{f.rows}] = factor_entry(panel, good, row, c);
   if (threadIdx.x == 0) {
     __threadfence();
-    last = atomicInc(tickets + job.place, static_cast<unsigned>(job.blocks) - 1) ==
-           static_cast<unsigned>(job.blocks) - 1;
+    last = atomicInc(tickets + job.place, static_cast<unsigned>(job.blocks) - 1) == static_cast<unsigned>(job.blocks) - 1;
   }
   __syncthreads();
-  if (!last) return;
-  for (int e = threadIdx.x; e < w * w; e += panel_threads) {
-    const int r = e % w, c = e / w;
-    if (r >= c) a[r + c * ld] = l[r + c * panel_ld];
-  }
+  if (!last || !in_triangle || !there) return;
+  for (int c = 0; c <= row; ++c) a[c * std::int64_t{f.rows}] = factor_entry(panel, good, row, c);
 }
 
 }  // namespace sextant_cholesky_levels

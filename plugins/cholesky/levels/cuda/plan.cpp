@@ -213,7 +213,7 @@ void Plan::find_tasks(const Lists &lists) {
       const auto add = [&](std::int32_t begin, std::int32_t end) {
         forward.push_back({p, begin, end, forward_tasks[p]++});
       };
-      if (f.width <= solve_columns && f.rows <= solve_columns + solve_rows) {
+      if (f.width <= solve_columns && f.rows - f.width <= solve_rows) {
         add(0, f.rows);
         continue;
       }

@@ -29,8 +29,10 @@ struct Widths {
 
 // Bytes of shared memory of the classes of small fronts, ascending.
 std::array<std::int64_t, small_classes> small_bytes(const Widths &widths);
-// Numbers between two columns of a front in shared memory: odd, so that a row's entries lie in different banks.
-constexpr std::int64_t small_ld(std::int64_t rows) { return rows | 1; }
+// Numbers between two columns of a front in shared memory: even, as neighbours are read in pairs.
+constexpr std::int64_t small_ld(std::int64_t rows) { return (rows + 1) / 2 * 2; }
+// Bytes behind a front that may be read, and are not used.
+inline constexpr std::int64_t small_margin = 512;
 
 // A supernode as kernels see it.
 struct Front {

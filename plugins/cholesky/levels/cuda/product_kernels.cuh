@@ -79,14 +79,18 @@ __global__ void __launch_bounds__(product_threads) subtract_products(Numbers<T> 
     __syncthreads();
   }
 #pragma unroll
-  for (int b = 0; b < 4; ++b)
+  for (int b = 0; b < 4; ++b) {
+    const int c = ty + 16 * b;
+    T old[4];
+#pragma unroll
+    for (int a = 0; a < 4; ++a) old[a] = t.to[min(tx + 16 * a, t.rows - 1) + min(c, t.columns - 1) * t.ld_to];
 #pragma unroll
     for (int a = 0; a < 4; ++a) {
-      const int r = tx + 16 * a, c = ty + 16 * b;
-      if (r >= t.rows || c >= t.columns || (t.diagonal && r < c)) continue;
-      T &place = t.to[r + c * t.ld_to];
-      place = numbers::difference(place, sum[a][b]);
+      const int r = tx + 16 * a;
+      if (r < t.rows && c < t.columns && (!t.diagonal || r >= c))
+        t.to[r + c * t.ld_to] = numbers::difference(old[a], sum[a][b]);
     }
+  }
 }
 
 // ---- f64 on tensor cores -------------------------------------------------------------------------------------------
@@ -188,15 +192,22 @@ __global__ void __launch_bounds__(size / warp_rows * size / warp_columns * 32)
         for (int j = 0; j < n; ++j) multiply_add(sum[i][j], a[i], b[j]);
     }
   }
+  // All old numbers are asked for before the first is needed.
 #pragma unroll
-  for (int j = 0; j < n; ++j)
+  for (int j = 0; j < n; ++j) {
+    double old[m][4];
+    const auto each = [&](auto &&f) {
 #pragma unroll
-    for (int i = 0; i < m; ++i)
+      for (int i = 0; i < m; ++i)
 #pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const int r = r0 + 16 * i + g + e / 2 * 8, c = c0 + 8 * j + 2 * q + e % 2;
-        if (r < t.rows && c < t.columns && (!t.diagonal || r >= c)) t.to[r + c * t.ld_to] -= sum[i][j][e];
-      }
+        for (int e = 0; e < 4; ++e) {
+          const int r = r0 + 16 * i + g + e / 2 * 8, c = c0 + 8 * j + 2 * q + e % 2;
+          if (r < t.rows && c < t.columns && (!t.diagonal || r >= c)) f(old[i][e], t.to[r + c * t.ld_to], sum[i][j][e]);
+        }
+    };
+    each([](double &kept, const double &place, double) { kept = place; });
+    each([](double &kept, double &place, double product) { place = kept - product; });
+  }
 }
 
 }  // namespace sextant_cholesky_levels

@@ -51,7 +51,7 @@ class Recorder {
  private:
   void small_fronts(const Group &group, int of_class, cudaStream_t stream) {
     const std::int32_t *const list = state_.small.as<const std::int32_t>() + group.first;
-    const auto shared = static_cast<std::size_t>(small_bytes(plan_.widths)[of_class]);
+    const auto shared = static_cast<std::size_t>(small_bytes(plan_.widths)[of_class] + small_margin);
     switch (of_class) {
       case 0: factor_small_fronts<T, small_threads(0)><<<group.blocks, small_threads(0), shared, stream>>>(v_, list); break;
       case 1: factor_small_fronts<T, small_threads(1)><<<group.blocks, small_threads(1), shared, stream>>>(v_, list); break;
@@ -188,7 +188,8 @@ sxt_status load_factor(const sxt_exec *exec, sxt_value_type type, const Widths &
     const auto load = [&](auto *kernel, std::size_t shared) {
       if (status == SXT_OK) status = cuda::load_with_shared(exec, kernel, shared);
     };
-    const auto bytes = small_bytes(widths);
+    auto bytes = small_bytes(widths);
+    for (std::int64_t &each : bytes) each += small_margin;
     load(scatter_values<T, T>, 0), load(scatter_values<T, typename HalfOf<T>::type>, 0), load(place_call<T>, 0);
     load(factor_small_fronts<T, small_threads(0)>, static_cast<std::size_t>(bytes[0]));
     load(factor_small_fronts<T, small_threads(1)>, static_cast<std::size_t>(bytes[1]));

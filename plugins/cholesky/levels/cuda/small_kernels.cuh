@@ -10,30 +10,54 @@ namespace sextant_cholesky_levels {
 
 constexpr int small_threads(int of_class) { return 64 << of_class; }
 
+// Numbers that a thread has asked for before it uses the first.
+constexpr int ahead = 4;
+
 // A's values and zeros.
 template <class T, int threads>
 __device__ void load_front(const Front &f, const T *l, T *x, int ld) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, count = f.rows * f.width;
   const T *const from = l + f.value_at;
-  for (int c = warp; c < f.rows; c += threads / 32)
-    for (int r = c + lane; r < f.rows; r += 32)
-      x[r + c * ld] = c < f.width ? from[r + static_cast<std::int64_t>(c) * f.rows] : T{};
+  for (int c = f.width + warp; c < f.rows; c += threads / 32)
+    for (int r = c + lane; r < f.rows; r += 32) x[r + c * ld] = T{};
+  for (int e0 = threadIdx.x; e0 < count; e0 += ahead * threads) {
+    T value[ahead];
+#pragma unroll
+    for (int k = 0; k < ahead; ++k) value[k] = e0 + k * threads < count ? from[e0 + k * threads] : T{};
+#pragma unroll
+    for (int k = 0; k < ahead; ++k) {
+      const int e = e0 + k * threads;
+      if (e < count) x[e % f.rows + e / f.rows * ld] = value[k];
+    }
+  }
   __syncthreads();
 }
 
 template <class T, int threads>
 __device__ void add_children(const Numbers<T> &v, const Front &f, T *x, int ld) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  Front child = v.fronts[f.child_begin < f.child_end ? v.children[f.child_begin] : 0];
   for (int k = f.child_begin; k < f.child_end; ++k) {
-    const Front child = v.fronts[v.children[k]];
+    const Front next = v.fronts[v.children[min(k + 1, f.child_end - 1)]];
     const int below = child.rows - child.width;
     const std::int32_t *const place = v.place + child.row_at + child.width;
     const T *const from = v.update(child);
     for (int j = warp; j < below; j += threads / 32) {
       T *const to = x + place[j] * ld;
-      for (int i = j + lane; i < below; i += 32)
-        to[place[i]] = numbers::sum(to[place[i]], from[i + static_cast<std::int64_t>(j) * below]);
+      for (int i0 = j + lane; i0 < below; i0 += ahead * 32) {
+        T value[ahead];
+        int at[ahead];
+#pragma unroll
+        for (int e = 0; e < ahead; ++e) {
+          const int i = min(i0 + 32 * e, below - 1);
+          at[e] = place[i], value[e] = from[i + j * below];
+        }
+#pragma unroll
+        for (int e = 0; e < ahead; ++e)
+          if (i0 + 32 * e < below) to[at[e]] = numbers::sum(to[at[e]], value[e]);
+      }
     }
+    child = next;
     __syncthreads();
   }
 }
@@ -79,16 +103,20 @@ __device__ void give_contribution(const Front &f, const T *x, int ld, T *to) {
 template <class T, int threads>
 __global__ void __launch_bounds__(threads) factor_small_fronts(Numbers<T> v, const std::int32_t *list) {
   T *const x = dynamic_memory<T>();
-  __shared__ Real<T> pivots[256];
+  __shared__ Real<T> pivots[threads], inverses[threads];
   const Front f = v.fronts[list[blockIdx.x]];
   const int ld = static_cast<int>(small_ld(f.rows)), lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const Call<T> call = *v.call;
   load_front<T, threads>(f, call.l, x, ld);
   add_children<T, threads>(v, f, x, ld);
-  factor_columns<T, threads>(call, x, ld, f.rows, f.width, pivots, f.first, true);
+  const PanelOf<T> panel{x, ld, f.width, pivots, inverses, f.first, true};
+  const int row = static_cast<int>(threadIdx.x);  // a class has as many threads as its fronts have rows
+  const int good = factor_panel_rows(call, panel, row, row < f.rows);
   T *const l = call.l + f.value_at;
   for (int c = warp; c < f.width; c += threads / 32)
-    for (int r = c + lane; r < f.rows; r += 32) l[r + static_cast<std::int64_t>(c) * f.rows] = x[r + c * ld];
+    for (int r = c + lane; r < f.rows; r += 32)
+      l[r + c * f.rows] = x[r + c * ld] = factor_entry(panel, good, r, c);
+  __syncthreads();
   if (f.parent >= 0) give_contribution<T, threads>(f, x, ld, v.update(f));
 }
 

@@ -52,20 +52,25 @@ __device__ __forceinline__ T fresh(const T *from) {
   }
 }
 
+constexpr int tile_rows = 32, tile_ld = tile_rows + 1;
+
 template <class T>
 struct SolveMemory {
   T *triangle;  // of a column block, triangle_ld apart
   T *vector;    // most_task_rows a column
-  T *known;     // solve_columns (or solve_rows) a column
+  T *known;     // solve_rows a column
+  T *tile;      // with several columns: tile_rows of solve_columns columns, tile_ld apart
 };
 template <class T>
 constexpr std::size_t solve_shared(int columns) {
-  return sizeof(T) * static_cast<std::size_t>(solve_columns * triangle_ld + columns * (most_task_rows + solve_rows));
+  return sizeof(T) * static_cast<std::size_t>(solve_columns * triangle_ld + columns * (most_task_rows + solve_rows) +
+                                              (columns > 1 ? solve_columns * tile_ld : 0));
 }
 template <class T, int most>
 __device__ SolveMemory<T> solve_memory() {
-  T *const begin = dynamic_memory<T>();
-  return {begin, begin + solve_columns * triangle_ld, begin + solve_columns * triangle_ld + most * most_task_rows};
+  T *const begin = dynamic_memory<T>(), *const vector = begin + solve_columns * triangle_ld;
+  T *const known = vector + most * most_task_rows;
+  return {begin, vector, known, known + most * solve_rows};
 }
 
 template <class T>
@@ -165,16 +170,21 @@ __device__ void assemble_rows(const Sweep<T> &v, const Front &f, const Task &t, 
   }
 }
 
-// Rows first .. first + count - 1 (at most a thread each, or two halves of the columns each) lose L times what is known
-// of columns k0 .. k0 + w - 1.
-template <class T, int most>
-__device__ void take_off(const Sweep<T> &v, const T *block, std::int64_t m, int row, int k0, int w, const T *known,
-                         T (&sum)[most]) {
-  constexpr int ahead = 16;
-  for (int k = 0; k < w; k += ahead) {
-    T entry[ahead];
+// Numbers of L that a thread has asked for before it uses the first.
+constexpr int entries_ahead(int most) { return most == 1 ? 32 : 16; }
+
+// Entries k .. of a row; zeros from w on.
+template <class T, int ahead>
+__device__ void fetch_entries(const T *row, std::int64_t ld, int k, int w, T (&entry)[ahead]) {
 #pragma unroll
-    for (int e = 0; e < ahead; ++e) entry[e] = k + e < w ? block[row + (k0 + k + e) * m] : T{};
+  for (int e = 0; e < ahead; ++e) entry[e] = k + e < w ? row[(k + e) * ld] : T{};
+}
+
+// sum += a row's first w entries times what is known; the first of them are in `entry`.
+template <class T, int most, int ahead>
+__device__ void add_products(const T *row, std::int64_t ld, int w, const T *known, T (&entry)[ahead], T (&sum)[most]) {
+  for (int k = 0; k < w; k += ahead) {
+    if (k > 0) fetch_entries(row, ld, k, w, entry);
 #pragma unroll
     for (int e = 0; e < ahead; ++e)
 #pragma unroll
@@ -205,9 +215,12 @@ __device__ void take_off_known(const Sweep<T> &v, const Front &f, const Task &t,
   for (int k0 = 0; k0 < end; k0 += solve_columns) {
     const int w = min(solve_columns, end - k0), half = shares == 2 ? (w + 1) / 2 : w;
     const int from = share * half, own = min(half, w - from);
+    const T *const entries = block + t.begin + row + (k0 + from) * std::int64_t{f.rows};
+    const int mine = row < count ? own : 0;
+    T entry[entries_ahead(most)];
+    fetch_entries(entries, f.rows, 0, mine, entry);
     await_columns(v, f, t.front, k0, w, memory.known);
-    if (row < count && own > 0)
-      take_off<T, most>(v, block, f.rows, t.begin + row, k0 + from, own, memory.known + from, sum);
+    add_products(entries, f.rows, mine, memory.known + from, entry, sum);
     __syncthreads();
   }
   for (int turn = 0; turn < shares; ++turn) {
@@ -229,8 +242,10 @@ __device__ void forward_below(const Sweep<T> &v, const Front &f, const SolveMemo
     memory.known[e % f.width + e / f.width * solve_rows] = memory.vector[e % f.width + e / f.width * most_task_rows];
   __syncthreads();
   const int row = f.width + threadIdx.x;
-  T sum[most] = {};
-  if (row < f.rows) take_off<T, most>(v, block, f.rows, row, 0, f.width, memory.known, sum);
+  T sum[most] = {}, entry[entries_ahead(most)];
+  const int mine = row < f.rows ? f.width : 0;
+  fetch_entries(block + row, f.rows, 0, mine, entry);
+  add_products(block + row, f.rows, mine, memory.known, entry, sum);
   if (row < f.rows)
 #pragma unroll
     for (int c = 0; c < most; ++c) {
@@ -266,68 +281,121 @@ __global__ void __launch_bounds__(solve_threads) forward_sweep(Sweep<T> v) {
 // ---- backwards ---------------------------------------------------------------------------------------------------
 
 constexpr int warp_columns = solve_columns / (solve_threads / 32);
-// Columns whose sums a thread keeps at once.
-constexpr int columns_at_once(int most) { return most == 1 ? warp_columns : 4; }
 
-// Columns first_column .. lose the products of rows first .. last-1 with the solution there: sums of each lane.
-template <class T, int most, int group>
-__device__ void gather_rows(const Sweep<T> &v, const Front &f, int first_column, int columns, int first, int last,
-                            T *known, T (&sum)[group][most]) {
-  const int lane = threadIdx.x % 32;
-  const T *const block = v.l + f.value_at;
-  for (int r0 = first; r0 < last; r0 += solve_rows) {
-    const int count = min(solve_rows, last - r0);
-    if (static_cast<int>(threadIdx.x) < count)
-      for (int c = 0; c < v.columns; ++c)
-        known[threadIdx.x + c * solve_rows] = fresh(v.x + v.rows[f.row_at + r0 + threadIdx.x] + c * v.n);
-    __syncthreads();
+// One right-hand side: a warp has sixteen columns and reads them along the rows.
+template <class T>
+struct ColumnSums {
+  T sum[warp_columns] = {};
+
+  // The task's columns lose the products of rows first .. last-1 with the solution there.
+  __device__ void add(const Sweep<T> &v, const Front &f, const Task &t, int first, int last, const SolveMemory<T> &m) {
+    const int lane = threadIdx.x % 32, column = t.begin + static_cast<int>(threadIdx.x) / 32 * warp_columns;
+    const int columns = min(warp_columns, t.end - column);
+    const T *const block = v.l + f.value_at + static_cast<std::int64_t>(column) * f.rows;
+    const auto solution = [&](int r0) {
+      const int r = r0 + static_cast<int>(threadIdx.x);
+      return r < last ? fresh(v.x + v.rows[f.row_at + r]) : T{};
+    };
+    T next = solution(first);
+    for (int r0 = first; r0 < last; r0 += solve_rows) {
+      m.known[threadIdx.x] = next;
+      __syncthreads();
+      next = solution(r0 + solve_rows);
+      T known[solve_rows / 32];
 #pragma unroll
-    for (int j = 0; j < group; ++j) {
-      if (j >= columns) break;
-      const T *const from = block + r0 + static_cast<std::int64_t>(first_column + j) * f.rows;
+      for (int e = 0; e < solve_rows / 32; ++e) known[e] = m.known[lane + 32 * e];
 #pragma unroll
-      for (int e = 0; e < solve_rows / 32; ++e) {
-        const int r = lane + 32 * e;
-        if (r >= count) continue;
-        const T entry = numbers::conjugate(from[r]);
+      for (int j = 0; j < warp_columns; ++j) {
+        if (j >= columns) break;
 #pragma unroll
-        for (int c = 0; c < most; ++c)
-          if (c < v.columns) sum[j][c] = numbers::plus_product(sum[j][c], entry, known[r + c * solve_rows]);
+        for (int e = 0; e < solve_rows / 32; ++e) {
+          const int r = r0 + lane + 32 * e;
+          if (r < last)
+            sum[j] = numbers::plus_product(
+                sum[j], numbers::conjugate(block[r + j * static_cast<std::int64_t>(f.rows)]), known[e]);
+        }
       }
+      __syncthreads();
+    }
+  }
+  // vector: the right-hand side less the sums.
+  __device__ void finish(const Sweep<T> &v, const Front &f, const Task &t, const SolveMemory<T> &m) {
+    const int lane = threadIdx.x % 32, first = static_cast<int>(threadIdx.x) / 32 * warp_columns;
+#pragma unroll
+    for (int j = 0; j < warp_columns; ++j) {
+      T total = sum[j];
+#pragma unroll
+      for (int bits = 16; bits > 0; bits /= 2) total = numbers::sum(total, numbers::from_lane_xor(~0u, total, bits));
+      if (lane == 0 && first + j < t.end - t.begin)
+        m.vector[first + j] = numbers::difference(v.x[f.first + t.begin + first + j], total);
     }
     __syncthreads();
   }
-}
+};
+
+// Several right-hand sides: a thread has one column and half of them; tiles of 32 rows lie in shared memory.
+template <class T>
+struct TileSums {
+  static constexpr int own = most_columns / 2;
+  static_assert(solve_threads == 2 * solve_columns);
+  T sum[own] = {};
+
+  __device__ void add(const Sweep<T> &v, const Front &f, const Task &t, int first, int last, const SolveMemory<T> &m) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int j = static_cast<int>(threadIdx.x) % solve_columns, side = static_cast<int>(threadIdx.x) / solve_columns;
+    for (int r0 = first; r0 < last; r0 += tile_rows) {
+      T entry[warp_columns], known[2];
+#pragma unroll
+      for (int k = 0; k < warp_columns; ++k) {
+        const int column = t.begin + warp * warp_columns + k, r = r0 + lane;
+        entry[k] = r < last && column < t.end ? v.l[f.value_at + r + static_cast<std::int64_t>(column) * f.rows] : T{};
+      }
+#pragma unroll
+      for (int k = 0; k < 2; ++k) {
+        const int r = r0 + lane, c = warp + 4 * k;
+        known[k] = r < last && c < v.columns ? fresh(v.x + v.rows[f.row_at + r] + c * v.n) : T{};
+      }
+      __syncthreads();  // the last tile was used
+#pragma unroll
+      for (int k = 0; k < warp_columns; ++k) m.tile[lane + (warp * warp_columns + k) * tile_ld] = entry[k];
+#pragma unroll
+      for (int k = 0; k < 2; ++k) m.known[lane * most_columns + warp + 4 * k] = known[k];
+      __syncthreads();
+#pragma unroll 8
+      for (int r = 0; r < tile_rows; ++r) {
+        const T number = numbers::conjugate(m.tile[r + j * tile_ld]);
+#pragma unroll
+        for (int c = 0; c < own; ++c)
+          sum[c] = numbers::plus_product(sum[c], number, m.known[r * most_columns + side * own + c]);
+      }
+    }
+  }
+  __device__ void finish(const Sweep<T> &v, const Front &f, const Task &t, const SolveMemory<T> &m) {
+    const int j = static_cast<int>(threadIdx.x) % solve_columns, side = static_cast<int>(threadIdx.x) / solve_columns;
+#pragma unroll
+    for (int c = 0; c < own; ++c) {
+      const int column = side * own + c;
+      if (j < t.end - t.begin && column < v.columns)
+        m.vector[j + column * most_task_rows] =
+            numbers::difference(v.x[f.first + t.begin + j + column * v.n], sum[c]);
+    }
+    __syncthreads();
+  }
+};
 
 // The task's columns in memory.vector: the right-hand side, less what the rows below the block give.
 template <class T, int most>
 __device__ void gather_columns(const Sweep<T> &v, const Front &f, const Task &t, const SolveMemory<T> &memory) {
-  constexpr int group = columns_at_once(most);
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, blocks = (f.width + solve_columns - 1) / solve_columns;
-  for (int pass = 0; pass < warp_columns / group; ++pass) {
-    const int first = warp * warp_columns + pass * group, count = min(group, t.end - t.begin - first);
-    T sum[group][most] = {};
-    gather_rows<T, most, group>(v, f, t.begin + first, count, f.width, f.rows, memory.known, sum);
-    for (int k = 0; k < t.index; ++k) {  // the front's later columns, the last ones first
-      const int begin = (blocks - 1 - k) * solve_columns;
-      if (threadIdx.x == 0) wait_until(v.solved + t.front, k + 1);
-      __syncthreads();
-      gather_rows<T, most, group>(v, f, t.begin + first, count, begin, min(begin + solve_columns, f.width),
-                                  memory.known, sum);
-    }
-#pragma unroll
-    for (int j = 0; j < group; ++j)
-#pragma unroll
-      for (int c = 0; c < most; ++c) {
-        T total = sum[j][c];
-#pragma unroll
-        for (int bits = 16; bits > 0; bits /= 2) total = numbers::sum(total, numbers::from_lane_xor(~0u, total, bits));
-        if (lane == 0 && j < count && c < v.columns)
-          memory.vector[first + j + c * most_task_rows] =
-              numbers::difference(v.x[f.first + t.begin + first + j + c * v.n], total);
-      }
+  std::conditional_t<most == 1, ColumnSums<T>, TileSums<T>> sums;
+  const int blocks = (f.width + solve_columns - 1) / solve_columns;
+  sums.add(v, f, t, f.width, f.rows, memory);
+  for (int k = 0; k < t.index; ++k) {  // the front's later columns, the last ones first
+    const int begin = (blocks - 1 - k) * solve_columns;
+    if (threadIdx.x == 0) wait_until(v.solved + t.front, k + 1);
+    __syncthreads();
+    sums.add(v, f, t, begin, min(begin + solve_columns, f.width), memory);
   }
-  __syncthreads();
+  sums.finish(v, f, t, memory);
 }
 
 template <class T, int most>

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "sextant/sdk/cuda/dense_panel.hpp"
+#include "plan.hpp"
 #include "plugins/cholesky/shared/device.cuh"
 
 namespace sextant_cholesky_streams {
