@@ -97,6 +97,7 @@ struct PanelOf {
 // Columns c0 .. c0 + 15 of a thread's row lose what the columns before them give.
 template <class T>
 __device__ void take_off_columns(const PanelOf<T> &p, int row, int c0, T (&mine)[group_columns]) {
+#pragma unroll 4
   for (int k = 0; k < c0; ++k) {
     const T factor = numbers::scaled(p.x[row + k * p.ld], p.inverses[k]);
     const auto *const column = reinterpret_cast<const Two<T> *>(p.x + c0 + k * p.ld);

@@ -203,35 +203,49 @@ BlockColumn Plan::block_column(const std::vector<std::int32_t> &large, std::int3
   return out;
 }
 
-// Forwards: a front's columns in blocks, each of which waits for those before it, then rows below. Backwards: columns,
-// the last ones first. A front that has few numbers is one task.
+// Level by level, and backwards the other way: narrow fronts, several a task, and the others.
 void Plan::find_tasks(const Lists &lists) {
   forward_tasks.assign(fronts.size(), 0), backward_tasks.assign(fronts.size(), 0);
-  for (const std::vector<std::int32_t> &list : lists)
-    for (const std::int32_t p : list) {
-      const Front &f = fronts[p];
-      const auto add = [&](std::int32_t begin, std::int32_t end) {
-        forward.push_back({p, begin, end, forward_tasks[p]++});
-      };
-      if (f.width <= solve_columns && f.rows - f.width <= solve_rows) {
-        add(0, f.rows);
-        continue;
-      }
-      for (std::int32_t k = 0; k < f.width; k += solve_columns) add(k, std::min(k + solve_columns, f.width));
-      for (std::int32_t r = f.width; r < f.rows; r += solve_rows) add(r, std::min(r + solve_rows, f.rows));
-    }
-  for (auto list = lists.rbegin(); list != lists.rend(); ++list)
-    for (const std::int32_t p : *list) {
-      const std::int32_t width = fronts[p].width, count = up(width, solve_columns);
-      for (std::int32_t k = count; k-- > 0;)
-        backward.push_back({p, k * solve_columns, std::min((k + 1) * solve_columns, width), backward_tasks[p]++});
-    }
+  std::vector<std::int32_t> first;
+  for (const std::vector<std::int32_t> &list : lists) {
+    first.push_back(static_cast<std::int32_t>(narrow.size()));
+    for (const std::int32_t p : list) is_narrow(fronts[p]) ? narrow.push_back(p) : add_forward(p);
+    add_narrow(forward, first.back(), static_cast<std::int32_t>(narrow.size()));
+  }
+  first.push_back(static_cast<std::int32_t>(narrow.size()));
+  for (std::size_t l = lists.size(); l-- > 0;) {
+    for (const std::int32_t p : lists[l])
+      if (!is_narrow(fronts[p])) add_backward(p);
+    add_narrow(backward, first[l], first[l + 1]);
+  }
+  for (const std::int32_t p : narrow) forward_tasks[p] = backward_tasks[p] = 1;
+}
+
+// A front's columns in blocks, each of which waits for those before it, then rows below; one task where it is small.
+void Plan::add_forward(std::int32_t p) {
+  const Front &f = fronts[p];
+  const auto add = [&](std::int32_t begin, std::int32_t end) { forward.push_back({p, begin, end, forward_tasks[p]++}); };
+  if (f.width <= solve_columns && f.rows - f.width <= solve_rows) return add(0, f.rows);
+  for (std::int32_t k = 0; k < f.width; k += solve_columns) add(k, std::min(k + solve_columns, f.width));
+  for (std::int32_t r = f.width; r < f.rows; r += solve_rows) add(r, std::min(r + solve_rows, f.rows));
+}
+
+// Blocks of columns, the last ones first.
+void Plan::add_backward(std::int32_t p) {
+  const std::int32_t width = fronts[p].width;
+  for (std::int32_t k = up(width, solve_columns); k-- > 0;)
+    backward.push_back({p, k * solve_columns, std::min((k + 1) * solve_columns, width), backward_tasks[p]++});
+}
+
+void Plan::add_narrow(std::vector<Task> &to, std::int32_t first, std::int32_t end) {
+  for (std::int32_t k = first; k < end; k += narrow_fronts)
+    to.push_back({-1, k, std::min(k + narrow_fronts, end), -1});
 }
 
 std::uint64_t Plan::bytes() const {
   const auto of = [](const auto &list) { return list.size() * sizeof(list[0]); };
   std::uint64_t sum = sizeof *this + of(fronts) + of(super_of) + of(place) + of(children.begin) + of(children.list) + of(levels) +
-                      of(small) + of(jobs) + of(forward) + of(backward) + of(forward_tasks) + of(backward_tasks);
+                      of(small) + of(jobs) + of(forward) + of(backward) + of(narrow) + of(forward_tasks) + of(backward_tasks);
   for (const Level &level : levels) {
     sum += of(level.columns);
     for (const BlockColumn &column : level.columns) sum += of(column.steps);

@@ -18,6 +18,8 @@ inline constexpr int panel_columns = 64, panel_rows = 128;
 inline constexpr int tile = 64, wide_tile = 128;
 inline constexpr int assemble_columns = 8;  // of a front, for one block of threads
 inline constexpr int solve_columns = 64;    // of a front, for one task of a solve
+// A front of so many rows and columns is one warp's in a solve; so many of them are one task.
+inline constexpr int narrow_rows = 64, narrow_columns = 32, narrow_fronts = 4;
 inline constexpr int solve_rows = 128;      // below a front's columns, for one task of a forward solve
 inline constexpr std::int64_t most_columns = 8;  // right-hand sides that a sweep takes at once
 
@@ -75,7 +77,7 @@ struct Level {
 };
 
 // Tasks of solves; each waits for tasks before it alone. begin, end: rows of the front (forwards) or columns
-// (backwards).
+// (backwards). index < 0: narrow fronts begin .. end-1 of Plan::narrow.
 struct Task {
   std::int32_t front, begin, end, index;
 };
@@ -101,6 +103,7 @@ class Plan {
 
   // Solves.
   std::vector<Task> forward, backward;
+  std::vector<std::int32_t> narrow;  // fronts by level
   std::vector<std::int32_t> forward_tasks, backward_tasks;  // of each front
 
   std::uint64_t bytes() const;
@@ -112,6 +115,10 @@ class Plan {
   void place_updates(const Lists &lists);
   void find_levels(const Lists &lists);
   void find_tasks(const Lists &lists);
+  bool is_narrow(const Front &front) const { return front.rows <= narrow_rows && front.width <= narrow_columns; }
+  void add_forward(std::int32_t p);
+  void add_backward(std::int32_t p);
+  void add_narrow(std::vector<Task> &to, std::int32_t first, std::int32_t end);
   int class_of(const Front &front) const;
   void add_small(Level &level, const std::vector<std::int32_t> &fronts);
   void add_large(Level &level, const std::vector<std::int32_t> &large);

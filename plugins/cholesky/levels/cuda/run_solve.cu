@@ -52,6 +52,7 @@ class Solve {
                      state_.place.as<const std::int32_t>(),
                      state_.children.as<const std::int32_t>(),
                      state_.rows.as<const std::int32_t>(),
+                     state_.narrow.as<const std::int32_t>(),
                      (forward ? state_.forward : state_.backward).template as<const Task>(),
                      (forward ? state_.forward_tasks : state_.backward_tasks).template as<const std::int32_t>(),
                      static_cast<std::int32_t>(list.size()),

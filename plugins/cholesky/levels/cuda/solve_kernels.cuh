@@ -10,13 +10,15 @@
 namespace sextant_cholesky_levels {
 
 constexpr int solve_threads = 128, most_task_rows = solve_columns + solve_rows;
+static_assert(solve_threads / 32 * narrow_rows <= most_task_rows + solve_rows, "narrow fronts gather in `vector` and `known`");
+static_assert(solve_threads / 32 == narrow_fronts);
 constexpr int triangle_ld = solve_columns + 1;
 
 // One sweep over a group of right-hand sides.
 template <class T>
 struct Sweep {
   const Front *fronts;
-  const std::int32_t *place, *children, *rows;
+  const std::int32_t *place, *children, *rows, *narrow;
   const Task *tasks;
   const std::int32_t *tasks_of;  // of each front
   std::int32_t n_tasks;
@@ -96,11 +98,19 @@ __device__ void end_task(const Sweep<T> &v, int front, bool is_column_block) {
 // The triangle of w columns from column j0 on, the reciprocals of its diagonal in the diagonal's place.
 template <class T>
 __device__ void load_triangle(const T *block, std::int64_t m, int j0, int w, T *to) {
-  for (int e = threadIdx.x; e < w * w; e += solve_threads) {
-    const int r = e % w, c = e / w;
-    if (r < c) continue;
-    const T value = block[j0 + r + (j0 + c) * m];
-    to[r + c * triangle_ld] = r == c ? numbers::from_real<T>(1 / numbers::real_of(value)) : value;
+  const int r = static_cast<int>(threadIdx.x) % solve_columns, first = static_cast<int>(threadIdx.x) / solve_columns;
+  constexpr int apart = solve_threads / solve_columns, at_once = 8;
+  const T *const from = block + j0 * (m + 1) + min(r, w - 1);
+  for (int c0 = first; c0 < w; c0 += apart * at_once) {
+    T value[at_once];
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) value[k] = from[min(c0 + k * apart, w - 1) * m];
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+      const int c = c0 + k * apart;
+      if (r < w && c <= r)
+        to[r + c * triangle_ld] = r == c ? numbers::from_real<T>(1 / numbers::real_of(value[k])) : value[k];
+    }
   }
 }
 
@@ -255,11 +265,144 @@ __device__ void forward_below(const Sweep<T> &v, const Front &f, const SolveMemo
   __syncthreads();
 }
 
+// ---- narrow fronts: a warp each, rows in registers ----------------------------------------------------------------
+
+constexpr int lane_rows = narrow_rows / 32;
+
+template <class T>
+__device__ void end_front(const Sweep<T> &v, int front) {
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) {
+    __threadfence();
+    count_up(v.done + front);
+  }
+}
+
+// Column j of the front, rows of this lane; zeros where there are none.
+template <class T>
+__device__ void fetch_column(const T *block, const Front &f, int j, T (&entry)[lane_rows]) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int k = 0; k < lane_rows; ++k) {
+    const int r = lane + 32 * k;
+    entry[k] = j < f.width && r < f.rows && r >= j ? block[r + j * f.rows] : T{};
+  }
+}
+
+constexpr int columns_ahead = 4;
+
+// f's vector gathers in memory, a column after the other of narrow_rows numbers; L is read once.
+template <class T, int most>
+__device__ void forward_narrow(const Sweep<T> &v, int front, T *memory) {
+  const Front f = v.fronts[front];
+  const int lane = threadIdx.x % 32;
+  const T *const block = v.l + f.value_at;
+  const Real<T> inverse = lane < f.width ? 1 / numbers::real_of(block[lane * (f.rows + 1)]) : Real<T>(0);
+  for (int k = f.child_begin + lane; k < f.child_end; k += 32)
+    wait_until(v.done + v.children[k], v.tasks_of[v.children[k]]);
+  for (int c = 0; c < v.columns; ++c)
+    for (int r = lane; r < f.rows; r += 32)
+      memory[r + c * narrow_rows] = r < f.width ? v.x[f.first + r + c * v.n] : T{};
+  __syncwarp();
+  for (int k = f.child_begin; k < f.child_end; ++k) {
+    const Front child = v.fronts[v.children[k]];
+    const std::int32_t *const place = v.place + child.row_at + child.width;
+    const T *const from = v.vectors + child.row_at + child.width;
+    for (int i = lane; i < child.rows - child.width; i += 32)
+      for (int c = 0; c < v.columns; ++c) {
+        T &number = memory[place[i] + c * narrow_rows];
+        number = numbers::sum(number, fresh(from + i + c * v.size));
+      }
+    __syncwarp();
+  }
+  T mine[most][lane_rows];
+#pragma unroll
+  for (int c = 0; c < most; ++c)
+#pragma unroll
+    for (int k = 0; k < lane_rows; ++k)
+      mine[c][k] = c < v.columns && lane + 32 * k < f.rows ? memory[lane + 32 * k + c * narrow_rows] : T{};
+  for (int j0 = 0; f.factored && j0 < f.width; j0 += columns_ahead) {
+    T entry[columns_ahead][lane_rows];
+#pragma unroll
+    for (int e = 0; e < columns_ahead; ++e) fetch_column(block, f, j0 + e, entry[e]);
+#pragma unroll
+    for (int e = 0; e < columns_ahead; ++e) {
+      const int j = j0 + e;
+      if (j >= f.width) break;
+#pragma unroll
+      for (int c = 0; c < most; ++c) {
+        const T y = numbers::from_lane(~0u, numbers::scaled(mine[c][0], inverse), j);
+        if (lane == j) mine[c][0] = y;
+#pragma unroll
+        for (int k = 0; k < lane_rows; ++k)
+          if (lane + 32 * k > j) mine[c][k] = numbers::minus_product(mine[c][k], entry[e][k], y);
+      }
+    }
+  }
+#pragma unroll
+  for (int c = 0; c < most; ++c)
+#pragma unroll
+    for (int k = 0; k < lane_rows; ++k) {
+      const int r = lane + 32 * k;
+      if (r >= f.rows || c >= v.columns) continue;
+      *(r < f.width ? v.x + f.first + r + c * v.n : v.vectors + f.row_at + r + c * v.size) = mine[c][k];
+    }
+  end_front(v, front);
+}
+
+// Columns from the last one on; each loses what the rows below it give.
+template <class T, int most>
+__device__ void backward_narrow(const Sweep<T> &v, int front) {
+  const Front f = v.fronts[front];
+  const int lane = threadIdx.x % 32;
+  const T *const block = v.l + f.value_at;
+  const Real<T> inverse = lane < f.width ? 1 / numbers::real_of(block[lane * (f.rows + 1)]) : Real<T>(0);
+  if (lane == 0 && f.parent >= 0) wait_until(v.done + f.parent, v.tasks_of[f.parent]);
+  __syncwarp();
+  T mine[most][lane_rows];
+#pragma unroll
+  for (int k = 0; k < lane_rows; ++k) {
+    const int r = lane + 32 * k, row = r < f.rows ? v.rows[f.row_at + r] : 0;
+#pragma unroll
+    for (int c = 0; c < most; ++c)
+      mine[c][k] = r < f.rows && c < v.columns ? fresh(v.x + row + c * v.n) : T{};
+  }
+  for (int end = f.factored ? f.width : 0; end > 0; end -= columns_ahead) {
+    T entry[columns_ahead][lane_rows];
+#pragma unroll
+    for (int e = 0; e < columns_ahead; ++e) fetch_column(block, f, max(end - 1 - e, 0), entry[e]);
+#pragma unroll
+    for (int e = 0; e < columns_ahead; ++e) {
+      const int j = end - 1 - e;
+      if (j < 0) break;
+#pragma unroll
+      for (int c = 0; c < most; ++c) {
+        T total{};
+#pragma unroll
+        for (int k = 0; k < lane_rows; ++k)
+          if (lane + 32 * k > j) total = numbers::plus_product(total, numbers::conjugate(entry[e][k]), mine[c][k]);
+#pragma unroll
+        for (int bits = 16; bits > 0; bits /= 2) total = numbers::sum(total, numbers::from_lane_xor(~0u, total, bits));
+        if (lane == j) mine[c][0] = numbers::scaled(numbers::difference(mine[c][0], total), inverse);
+      }
+    }
+  }
+#pragma unroll
+  for (int c = 0; c < most; ++c)
+    if (lane < f.width && c < v.columns) v.x[f.first + lane + c * v.n] = mine[c][0];
+  end_front(v, front);
+}
+
 template <class T, int most>
 __global__ void __launch_bounds__(solve_threads) forward_sweep(Sweep<T> v) {
   const SolveMemory<T> memory = solve_memory<T, most>();
   Task t;
   while (next_task(v, t)) {
+    if (t.index < 0) {  // narrow fronts, a warp each
+      const int warp = static_cast<int>(threadIdx.x) / 32, at = t.begin + warp;
+      if (at < t.end) forward_narrow<T, most>(v, v.narrow[at], memory.vector + warp * most * narrow_rows);
+      continue;
+    }
     const Front f = v.fronts[t.front];
     const bool whole = t.begin == 0 && t.end == f.rows, columns = t.begin < f.width;
     const int w = columns ? min(t.end, f.width) - t.begin : 0;
@@ -290,8 +433,8 @@ struct ColumnSums {
   // The task's columns lose the products of rows first .. last-1 with the solution there.
   __device__ void add(const Sweep<T> &v, const Front &f, const Task &t, int first, int last, const SolveMemory<T> &m) {
     const int lane = threadIdx.x % 32, column = t.begin + static_cast<int>(threadIdx.x) / 32 * warp_columns;
-    const int columns = min(warp_columns, t.end - column);
-    const T *const block = v.l + f.value_at + static_cast<std::int64_t>(column) * f.rows;
+    const int columns = max(1, min(warp_columns, t.end - column));
+    const T *const block = v.l + f.value_at + static_cast<std::int64_t>(min(column, t.end - 1)) * f.rows;
     const auto solution = [&](int r0) {
       const int r = r0 + static_cast<int>(threadIdx.x);
       return r < last ? fresh(v.x + v.rows[f.row_at + r]) : T{};
@@ -302,18 +445,16 @@ struct ColumnSums {
       __syncthreads();
       next = solution(r0 + solve_rows);
       T known[solve_rows / 32];
+      int row[solve_rows / 32];  // beyond the end: one that is there, times zero
 #pragma unroll
-      for (int e = 0; e < solve_rows / 32; ++e) known[e] = m.known[lane + 32 * e];
+      for (int e = 0; e < solve_rows / 32; ++e)
+        known[e] = m.known[lane + 32 * e], row[e] = min(r0 + lane + 32 * e, last - 1);
 #pragma unroll
       for (int j = 0; j < warp_columns; ++j) {
-        if (j >= columns) break;
+        const T *const from = block + min(j, columns - 1) * static_cast<std::int64_t>(f.rows);
 #pragma unroll
-        for (int e = 0; e < solve_rows / 32; ++e) {
-          const int r = r0 + lane + 32 * e;
-          if (r < last)
-            sum[j] = numbers::plus_product(
-                sum[j], numbers::conjugate(block[r + j * static_cast<std::int64_t>(f.rows)]), known[e]);
-        }
+        for (int e = 0; e < solve_rows / 32; ++e)
+          sum[j] = numbers::plus_product(sum[j], numbers::conjugate(from[row[e]]), known[e]);
       }
       __syncthreads();
     }
@@ -403,6 +544,11 @@ __global__ void __launch_bounds__(solve_threads) backward_sweep(Sweep<T> v) {
   const SolveMemory<T> memory = solve_memory<T, most>();
   Task t;
   while (next_task(v, t)) {
+    if (t.index < 0) {  // narrow fronts, a warp each
+      const int at = t.begin + static_cast<int>(threadIdx.x) / 32;
+      if (at < t.end) backward_narrow<T, most>(v, v.narrow[at]);
+      continue;
+    }
     const Front f = v.fronts[t.front];
     const int w = t.end - t.begin;
     if (f.factored) {

@@ -34,6 +34,7 @@ void for_arrays(State &at, const Plan &plan, bool solves, F &&f) {
   }
   f(at.rows, s.rows, supers ? s.row_ptr[supers] : 0, "row lists");
   f(at.perm, s.perm, s.n, "the order");
+  list(at.narrow, plan.narrow, "narrow fronts");
   list(at.forward, plan.forward, "forward tasks");
   list(at.backward, plan.backward, "backward tasks");
   list(at.forward_tasks, plan.forward_tasks, "numbers of forward tasks");

@@ -27,7 +27,7 @@ struct State {
   sextant_cholesky::Tables tables{};
   DeviceArray super_ptr, row_ptr, value_ptr, rows, super_of, fronts, place, children;
   DeviceArray entry_from, entry_to, small, jobs;              // the factorisation's
-  DeviceArray perm, forward, backward, forward_tasks, backward_tasks;  // the solves'
+  DeviceArray perm, narrow, forward, backward, forward_tasks, backward_tasks;  // the solves'
 };
 
 // Bytes in device space; the same sums as the arrays are made of.

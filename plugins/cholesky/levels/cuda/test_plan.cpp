@@ -129,23 +129,39 @@ void check_factor(const Structure &structure, const Widths &widths) {
 void check_solve(const Structure &structure) {
   const Plan plan(structure.view(), {}, true);
   std::vector<int> rows(plan.fronts.size(), 0), columns(plan.fronts.size(), 0), tasks(plan.fronts.size(), 0);
-  for (const Task &t : plan.forward) {
-    const Front &f = plan.fronts[t.front];
-    EXPECT_EQ(t.begin, rows[t.front]);
-    EXPECT_EQ(t.index, tasks[t.front]++);
-    rows[t.front] = t.end;
-    for (std::int32_t k = f.child_begin; k < f.child_end; ++k)
-      EXPECT_EQ(tasks[plan.children.list[k]], plan.forward_tasks[plan.children.list[k]]) << "a child comes later";
+  const auto each = [&](const Task &t, auto &&f) {  // fronts of a task
+    if (t.index >= 0) return f(t.front, t);
+    EXPECT_LE(t.end - t.begin, narrow_fronts);
+    for (std::int32_t k = t.begin; k < t.end; ++k) {
+      const Front &front = plan.fronts[plan.narrow[k]];
+      EXPECT_TRUE(front.rows <= narrow_rows && front.width <= narrow_columns);
+      f(plan.narrow[k], Task{plan.narrow[k], 0, front.rows, 0});
+    }
+  };
+  for (const Task &task : plan.forward) {
+    each(task, [&](std::int32_t p, const Task &t) {
+      const Front &f = plan.fronts[p];
+      EXPECT_EQ(t.begin, rows[p]);
+      EXPECT_EQ(t.index, tasks[p]);
+      rows[p] = t.end;
+      for (std::int32_t k = f.child_begin; k < f.child_end; ++k)
+        EXPECT_EQ(tasks[plan.children.list[k]], plan.forward_tasks[plan.children.list[k]]) << "a child comes later";
+    });
+    each(task, [&](std::int32_t p, const Task &) { ++tasks[p]; });
   }
   std::fill(tasks.begin(), tasks.end(), 0);
-  for (const Task &t : plan.backward) {
-    const Front &f = plan.fronts[t.front];
-    EXPECT_EQ(t.index, tasks[t.front]++);
-    EXPECT_EQ(f.width - columns[t.front], t.end);
-    columns[t.front] += t.end - t.begin;
-    if (f.parent >= 0) {
-      EXPECT_EQ(tasks[f.parent], plan.backward_tasks[f.parent]) << "the parent comes later";
-    }
+  for (const Task &task : plan.backward) {
+    each(task, [&](std::int32_t p, const Task &t) {
+      const Front &f = plan.fronts[p];
+      const std::int32_t end = task.index < 0 ? f.width : t.end, begin = task.index < 0 ? 0 : t.begin;
+      EXPECT_EQ(t.index, tasks[p]);
+      EXPECT_EQ(f.width - columns[p], end);
+      columns[p] += end - begin;
+      if (f.parent >= 0) {
+        EXPECT_EQ(tasks[f.parent], plan.backward_tasks[f.parent]) << "the parent comes later";
+      }
+    });
+    each(task, [&](std::int32_t p, const Task &) { ++tasks[p]; });
   }
   for (std::size_t p = 0; p < plan.fronts.size(); ++p) {
     EXPECT_EQ(rows[p], plan.fronts[p].rows);
