@@ -75,12 +75,24 @@ struct Judged {
   Real<T> pivot, inverse;
   bool failed;
 };
+// 1 / x for a pivot, which is no subnormal number and far from the ends of its type's range, or else the plain quotient.
+__device__ __forceinline__ double reciprocal(double x) {
+  const double size = fabs(x);
+  if (!(size > 0x1p-1000 && size < 0x1p1000)) return 1 / x;
+  double y;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  y = fma(y, fma(-x, y, 1.0), y);
+  y = fma(y, fma(-x, y, 1.0), y);
+  return fma(y, fma(-x, y, 1.0), y);
+}
+__device__ __forceinline__ float reciprocal(float x) { return 1 / x; }
+
 template <class T>
 __device__ Judged<T> judged(const Call<T> &call, Real<T> pivot, int column, bool speaks) {
   const Pivot verdict = judge(call.rule, pivot);
   if (speaks && verdict != Pivot::good) note_pivot(call, verdict, column);
   const bool failed = verdict == Pivot::failed;
-  return {pivot, failed ? 0 : 1 / pivot, failed};
+  return {pivot, failed ? 0 : reciprocal(pivot), failed};
 }
 
 // A panel in shared memory, x[r + c ld], ld even: rows 0 .. w-1 are a triangle, the others lie below it. Numbers that

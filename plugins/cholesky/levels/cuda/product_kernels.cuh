@@ -122,9 +122,8 @@ __device__ __forceinline__ void multiply_add(double (&c)[4], const double (&a)[4
 }
 
 // One number into shared memory, or zero, while the block goes on.
-__device__ __forceinline__ void fetch_later(double *to, const double *from, bool there) {
+__device__ __forceinline__ void fetch_later(double *to, const double *from, int bytes) {
   const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  const int bytes = there ? 8 : 0;
   asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(address), "l"(from), "r"(bytes) : "memory");
 }
 __device__ __forceinline__ void end_of_stage() { asm volatile("cp.async.commit_group;" ::: "memory"); }
@@ -132,19 +131,88 @@ __device__ __forceinline__ void wait_for_stage() {
   asm volatile("cp.async.wait_group %0;" ::"n"(mma_stages - 2) : "memory");
 }
 
-// Columns k0 .. k0 + 15 of both operands.
+// A thread's part of both operands: one row of each, every rows_apart-th column. Rows beyond the matrix repeat its last
+// one: what they give is never stored.
 template <int size, int threads>
-__device__ __forceinline__ void fetch_stage(const Tile<double> &t, int k0, double *left, double *right) {
-  constexpr int ld = mma_ld(size), rows_apart = threads / size;
+struct Operands {
+  static constexpr int ld = mma_ld(size), rows_apart = threads / size;
   static_assert(threads % size == 0 && mma_depth % rows_apart == 0);
-  const int r = static_cast<int>(threadIdx.x) % size, first = static_cast<int>(threadIdx.x) / size;
+  const double *left, *right;
+  std::int64_t step;  // to the next column that is this thread's
+  int first, depth;
+
+  __device__ explicit Operands(const Tile<double> &t) {
+    const int r = static_cast<int>(threadIdx.x) % size;
+    first = static_cast<int>(threadIdx.x) / size;
+    left = t.left + min(r, t.rows - 1) + first * t.ld, right = t.right + min(r, t.columns - 1) + first * t.ld;
+    step = rows_apart * t.ld, depth = t.depth;
+  }
+  // The next mma_depth columns, from column k0 on; zeros behind the last one.
+  __device__ __forceinline__ void fetch(int k0, double *to_left, double *to_right) {
+    const int r = static_cast<int>(threadIdx.x) % size;
+    to_left += r + first * ld, to_right += r + first * ld;
+    if (k0 + mma_depth <= depth) {
 #pragma unroll
-  for (int k = first; k < mma_depth; k += rows_apart) {
-    const bool there = k0 + k < t.depth;
-    const std::int64_t at = there ? (k0 + k) * t.ld : 0;
-    const bool of_left = there && r < t.rows, of_right = there && r < t.columns;
-    fetch_later(left + r + k * ld, t.left + (of_left ? at + r : 0), of_left);
-    fetch_later(right + r + k * ld, t.right + (of_right ? at + r : 0), of_right);
+      for (int k = 0; k < mma_depth / rows_apart; ++k) {
+        fetch_later(to_left + k * rows_apart * ld, left, 8), fetch_later(to_right + k * rows_apart * ld, right, 8);
+        left += step, right += step;
+      }
+      return;
+    }
+    for (int k = 0; k < mma_depth / rows_apart; ++k) {
+      const bool there = k0 + first + k * rows_apart < depth;
+      fetch_later(to_left + k * rows_apart * ld, left, there ? 8 : 0);
+      fetch_later(to_right + k * rows_apart * ld, right, there ? 8 : 0);
+      if (k0 + first + (k + 1) * rows_apart < depth) left += step, right += step;
+    }
+  }
+};
+
+// Asks for the tile's old numbers, so that they are near when the products are ready: a thread a line of 128 bytes.
+template <int size, int threads>
+__device__ void prefetch(const Tile<double> &t) {
+  constexpr int lines = size / 16;
+  for (int e = threadIdx.x; e < lines * t.columns; e += threads) {
+    const double *const at = t.to + min(e % lines * 16, t.rows - 1) + e / lines * t.ld_to;
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
+  }
+}
+
+// Takes a warp's products off its part of the tile. All old numbers are asked for before the first is needed.
+template <int m, int n>
+__device__ void subtract(const Tile<double> &t, int size, int r0, int c0, const double (&sum)[m][n][4]) {
+  double *const to = t.to + r0 + static_cast<std::int64_t>(c0) * t.ld_to;
+  if (t.rows == size && t.columns == size && !t.diagonal) {
+#pragma unroll
+    for (int j = 0; j < n; ++j) {
+      double old[m][4];
+#pragma unroll
+      for (int i = 0; i < m; ++i)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) old[i][e] = to[16 * i + e / 2 * 8 + (8 * j + e % 2) * t.ld_to];
+#pragma unroll
+      for (int i = 0; i < m; ++i)
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+          to[16 * i + e / 2 * 8 + (8 * j + e % 2) * t.ld_to] = old[i][e] - sum[i][j][e];
+    }
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < n; ++j) {
+    double old[m][4];
+    const auto each = [&](auto &&f) {
+#pragma unroll
+      for (int i = 0; i < m; ++i)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          const int r = 16 * i + e / 2 * 8, c = 8 * j + e % 2;
+          if (r0 + r < t.rows && c0 + c < t.columns && (!t.diagonal || r0 + r >= c0 + c))
+            f(old[i][e], to[r + c * t.ld_to], sum[i][j][e]);
+        }
+    };
+    each([](double &kept, const double &place, double) { kept = place; });
+    each([](double &kept, double &place, double product) { place = kept - product; });
   }
 }
 
@@ -162,17 +230,19 @@ __global__ void __launch_bounds__(size / warp_rows * size / warp_columns * 32)
   const auto left = [&](int stage) { return memory + stage % mma_stages * (2 * mma_depth * ld); };
   const auto right = [&](int stage) { return left(stage) + mma_depth * ld; };
   const int stages = (t.depth + mma_depth - 1) / mma_depth;
+  Operands<size, threads> operands(t);
   double sum[m][n][4] = {};
 #pragma unroll
   for (int stage = 0; stage < mma_stages - 1; ++stage) {
-    if (stage < stages) fetch_stage<size, threads>(t, stage * mma_depth, left(stage), right(stage));
+    if (stage < stages) operands.fetch(stage * mma_depth, left(stage), right(stage));
     end_of_stage();
   }
+  prefetch<size, threads>(t);
   for (int stage = 0; stage < stages; ++stage) {
     wait_for_stage();
     __syncthreads();
     const int next = stage + mma_stages - 1;
-    if (next < stages) fetch_stage<size, threads>(t, next * mma_depth, left(next), right(next));
+    if (next < stages) operands.fetch(next * mma_depth, left(next), right(next));
     end_of_stage();
     const double *const a_from = left(stage) + r0 + g, *const b_from = right(stage) + c0 + g;
 #pragma unroll
@@ -192,22 +262,7 @@ __global__ void __launch_bounds__(size / warp_rows * size / warp_columns * 32)
         for (int j = 0; j < n; ++j) multiply_add(sum[i][j], a[i], b[j]);
     }
   }
-  // All old numbers are asked for before the first is needed.
-#pragma unroll
-  for (int j = 0; j < n; ++j) {
-    double old[m][4];
-    const auto each = [&](auto &&f) {
-#pragma unroll
-      for (int i = 0; i < m; ++i)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) {
-          const int r = r0 + 16 * i + g + e / 2 * 8, c = c0 + 8 * j + 2 * q + e % 2;
-          if (r < t.rows && c < t.columns && (!t.diagonal || r >= c)) f(old[i][e], t.to[r + c * t.ld_to], sum[i][j][e]);
-        }
-    };
-    each([](double &kept, const double &place, double) { kept = place; });
-    each([](double &kept, double &place, double product) { place = kept - product; });
-  }
+  subtract<m, n>(t, size, r0 + g, c0 + 2 * q, sum);
 }
 
 }  // namespace sextant_cholesky_levels

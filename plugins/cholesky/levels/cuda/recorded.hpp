@@ -23,8 +23,11 @@ class Recorded {
     namespace cuda = sextant::plugin::cuda;
     cudaGraph_t graph = nullptr;
     try {
-      for (cudaStream_t &each : streams_)
-        cuda::need(cudaStreamCreateWithFlags(&each, cudaStreamNonBlocking), "make a stream");
+      int least = 0, greatest = 0;
+      cuda::need(cudaDeviceGetStreamPriorityRange(&least, &greatest), "ask for the priorities of streams");
+      for (int k = 0; k < lanes; ++k)  // what others wait for goes first
+        cuda::need(cudaStreamCreateWithPriority(&streams_[k], cudaStreamNonBlocking, k == main ? greatest : least),
+                   "make a stream");
       for (cudaEvent_t &each : events_)
         cuda::need(cudaEventCreateWithFlags(&each, cudaEventDisableTiming), "make an event");
       cuda::need(cudaStreamBeginCapture(streams_[main], cudaStreamCaptureModeThreadLocal), "begin to record launches");

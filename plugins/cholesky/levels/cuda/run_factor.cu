@@ -63,8 +63,8 @@ class Recorder {
 
   void large_fronts(const Level &level) {
     const cudaStream_t stream = lanes_.lane(Recorded::main);
-    assemble_fronts<T><<<level.assemble.blocks, assemble_threads, 0, stream>>>(v_, jobs(level.assemble),
-                                                                              level.assemble.count);
+    assemble_fronts<T><<<level.assemble.blocks, assemble_threads, assemble_shared<T>(), stream>>>(
+        v_, jobs(level.assemble), level.assemble.count);
     cuda::need_launch("the assembly of fronts");
     bool forked = false;
     for (const BlockColumn &column : level.columns) {
@@ -76,8 +76,8 @@ class Recorder {
       if (aside) lanes_.order(Recorded::main, Recorded::far);
       if (forked) lanes_.order(Recorded::far, Recorded::main);  // the products before these reach the same columns
       forked = aside;
-      products(column.far, aside ? Recorded::far : Recorded::main);
       products(column.near, Recorded::main);
+      products(column.far, aside ? Recorded::far : Recorded::main);
     }
     if (forked) lanes_.order(Recorded::far, Recorded::main);
   }
@@ -195,7 +195,7 @@ sxt_status load_factor(const sxt_exec *exec, sxt_value_type type, const Widths &
     load(factor_small_fronts<T, small_threads(1)>, static_cast<std::size_t>(bytes[1]));
     load(factor_small_fronts<T, small_threads(2)>, static_cast<std::size_t>(bytes[2]));
     load(factor_small_fronts<T, small_threads(3)>, static_cast<std::size_t>(bytes[3]));
-    load(assemble_fronts<T>, 0), load(factor_panels<T>, panel_shared<T>());
+    load(assemble_fronts<T>, assemble_shared<T>()), load(factor_panels<T>, panel_shared<T>());
     if constexpr (std::is_same_v<T, double>) {
       load(subtract_products_f64<wide_tile, 64, 32>, mma_shared(wide_tile));
       load(subtract_products_f64<tile, 32, 32>, mma_shared(tile));

@@ -36,7 +36,7 @@ __device__ __forceinline__ std::int32_t look(const std::int32_t *at) {
   return value;
 }
 __device__ __forceinline__ void wait_until(const std::int32_t *at, std::int32_t least) {
-  while (look(at) < least) __nanosleep(40);
+  while (look(at) < least) __nanosleep(20);
 }
 __device__ __forceinline__ void count_up(std::int32_t *at) {
   asm volatile("red.release.gpu.global.add.s32 [%0], 1;" ::"l"(at) : "memory");
@@ -114,41 +114,52 @@ __device__ void load_triangle(const T *block, std::int64_t m, int j0, int w, T *
   }
 }
 
-// b (w numbers a column) becomes L^-1 b or L^-H b, a warp a column, two numbers a lane.
+// b (w numbers a column) becomes L^-1 b or L^-H b, a warp a column, two numbers a lane: of the half whose unknowns are
+// found, and of the other one.
 template <class T>
 __device__ void solve_forward(const T *l, int w, T *b, int ld, int columns) {
   const int lane = threadIdx.x % 32;
-  for (int c = threadIdx.x / 32; c < columns; c += solve_threads / 32) {
-    T low = lane < w ? b[lane + c * ld] : T{}, high = lane + 32 < w ? b[lane + 32 + c * ld] : T{};
-    for (int j = 0; j < w; ++j) {
-      T y = numbers::scaled(j < 32 ? low : high, numbers::real_of(l[j * (triangle_ld + 1)]));
-      y = numbers::from_lane(~0u, y, j % 32);
-      const T *const column = l + j * triangle_ld;
-      if (lane == j) low = y;
-      if (lane + 32 == j) high = y;
-      if (lane > j && lane < w) low = numbers::minus_product(low, column[lane], y);
-      if (lane + 32 > j && lane + 32 < w) high = numbers::minus_product(high, column[lane + 32], y);
+  for (int c = threadIdx.x / 32; c < columns; c += solve_threads / 32)
+    for (int j0 = 0; j0 < w; j0 += 32) {
+      const int here = j0 + lane, there = lane + 32, count = min(32, w - j0);
+      const bool has_other = j0 == 0 && there < w;
+      const Real<T> inverse = here < w ? numbers::real_of(l[here * (triangle_ld + 1)]) : Real<T>(0);
+      T mine = here < w ? b[here + c * ld] : T{}, other = has_other ? b[there + c * ld] : T{};
+#pragma unroll 8
+      for (int j = 0; j < count; ++j) {
+        const T *const column = l + (j0 + j) * triangle_ld;
+        const T entry = lane > j && here < w ? column[here] : T{}, far = has_other ? column[there] : T{};
+        const T y = numbers::from_lane(~0u, numbers::scaled(mine, inverse), j);
+        mine = lane == j ? y : numbers::minus_product(mine, entry, y);
+        other = numbers::minus_product(other, far, y);
+      }
+      if (here < w) b[here + c * ld] = mine;
+      if (has_other) b[there + c * ld] = other;
+      __syncwarp();
     }
-    if (lane < w) b[lane + c * ld] = low;
-    if (lane + 32 < w) b[lane + 32 + c * ld] = high;
-  }
 }
 template <class T>
 __device__ void solve_backward(const T *l, int w, T *b, int ld, int columns) {
   const int lane = threadIdx.x % 32;
-  for (int c = threadIdx.x / 32; c < columns; c += solve_threads / 32) {
-    T low = lane < w ? b[lane + c * ld] : T{}, high = lane + 32 < w ? b[lane + 32 + c * ld] : T{};
-    for (int j = w - 1; j >= 0; --j) {
-      T y = numbers::scaled(j < 32 ? low : high, numbers::real_of(l[j * (triangle_ld + 1)]));
-      y = numbers::from_lane(~0u, y, j % 32);
-      if (lane == j) low = y;
-      if (lane + 32 == j) high = y;
-      if (lane < j) low = numbers::minus_product(low, numbers::conjugate(l[j + lane * triangle_ld]), y);
-      if (lane + 32 < j) high = numbers::minus_product(high, numbers::conjugate(l[j + (lane + 32) * triangle_ld]), y);
+  for (int c = threadIdx.x / 32; c < columns; c += solve_threads / 32)
+    for (int j0 = w > 32 ? 32 : 0; j0 >= 0; j0 -= 32) {
+      const int here = j0 + lane, count = min(32, w - j0);
+      const bool has_other = j0 > 0;
+      const Real<T> inverse = here < w ? numbers::real_of(l[here * (triangle_ld + 1)]) : Real<T>(0);
+      T mine = here < w ? b[here + c * ld] : T{}, other = has_other ? b[lane + c * ld] : T{};
+#pragma unroll 8
+      for (int j = count - 1; j >= 0; --j) {
+        const T *const row = l + j0 + j;
+        const T entry = lane < j ? numbers::conjugate(row[here * triangle_ld]) : T{};
+        const T far = has_other ? numbers::conjugate(row[lane * triangle_ld]) : T{};
+        const T y = numbers::from_lane(~0u, numbers::scaled(mine, inverse), j);
+        mine = lane == j ? y : numbers::minus_product(mine, entry, y);
+        other = numbers::minus_product(other, far, y);
+      }
+      if (here < w) b[here + c * ld] = mine;
+      if (has_other) b[lane + c * ld] = other;
+      __syncwarp();
     }
-    if (lane < w) b[lane + c * ld] = low;
-    if (lane + 32 < w) b[lane + 32 + c * ld] = high;
-  }
 }
 
 // ---- forwards ----------------------------------------------------------------------------------------------------
