@@ -58,7 +58,7 @@ double median_ms(int repeat, const std::function<void()> &before, const std::fun
 struct Row {
   double order_s = NAN, first = NAN, refactor = NAN, solve = NAN, solve8 = NAN, solve64 = NAN, error = NAN;
   std::int64_t nnz_l = 0, supers = 0;
-  double flops = 0, device_gb = 0;
+  double flops = 0, device_gb = 0, predicted = NAN, predicted_solve = NAN;  // ms
 };
 
 struct OnGpu {
@@ -159,6 +159,7 @@ Row ours(const OnGpu &context, const Problem &a, const Options &options, const c
   row.order_s = 1e-3 * ms_of([&] { analysis = analyse(context, made->matrix, options, scheduler); });
   const sxt_symbolic &s = analysis->symbolic();
   row.nnz_l = s.nnz_l, row.supers = s.n_super, row.flops = s.flops;
+  row.predicted = 1e3 * analysis->factor_seconds(), row.predicted_solve = 1e3 * analysis->solve_seconds(1);
   row.device_gb = 1e-9 * static_cast<double>(analysis->info().device_bytes);
   DeviceBuffer factor(device, static_cast<std::uint64_t>(s.values) * 8), values(device, a.values.size() * 8);
   device.copy(values.data(), a.values.data(), values.bytes());
@@ -223,9 +224,9 @@ Row cudss(const cudss_peer::Functions &functions, const Problem &a, const Option
 }
 
 void print(const Problem &a, const char *name, const Row &row, const Row *other) {
-  std::printf("| %s | %lld | %s | %.1f | %lld | %.2f | %.2f | %.2f | %.2f | %.3f | %.3f | %.2f | %.2f | %.0e |", a.name.c_str(),
+  std::printf("| %s | %lld | %s | %.1f | %lld | %.2f | %.2f | %.2f | %.2f | %.3f | %.2f | %.3f | %.2f | %.2f | %.2f | %.0e |", a.name.c_str(),
               (long long)a.n(), name, 1e-6 * static_cast<double>(row.nnz_l), (long long)row.supers, 1e-9 * row.flops,
-              row.device_gb, row.order_s, row.first, row.refactor, row.solve, row.solve8, row.solve64, row.error);
+              row.device_gb, row.order_s, row.first, row.refactor, row.predicted, row.solve, row.predicted_solve, row.solve8, row.solve64, row.error);
   if (other)
     std::printf(" %.2f | %.2f |\n", other->refactor / row.refactor, other->solve / row.solve);
   else
@@ -295,8 +296,8 @@ int main(int argc, char **argv) {
     const bool there = !options.cudss.empty() && functions.load(folders, tried, location);
     if (!options.cudss.empty() && !there) std::fprintf(stderr, "cuDSS was not found: %s\n", tried.c_str());
     std::printf("| problem | n | by | nnz(L) M | supernodes | GFlop | device GB | order s | first ms | refactor ms | "
-                "solve ms | 8 rhs | 64 rhs | error | refactor, cuDSS / it | solve |\n"
-                "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+                "predicted | solve ms | predicted | 8 rhs | 64 rhs | error | refactor, cuDSS / it | solve |\n"
+                "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (const std::string &name : options.problems) measure(context, there ? &functions : nullptr, name, options);
     return 0;
   } catch (const std::exception &problem) {

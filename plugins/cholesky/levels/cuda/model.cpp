@@ -10,8 +10,8 @@ namespace {
 using sextant::plugin::value_bytes;
 namespace cuda = sextant::plugin::cuda;
 
-// How many times slower than the peak fronts of each class of widths run.
-constexpr double slower[SXT_CHOLESKY_CLASSES] = {60, 25, 8, 4, 2.2, 1.6, 1.4};
+// How many times slower than the peak fronts of each class of widths run, beside the chain of their panels.
+constexpr double slower[SXT_CHOLESKY_CLASSES] = {45, 19, 6, 3, 1.65, 1.2, 1.05};
 
 // Columns on the way from a leaf to a root: separators of halves of halves add up to so many times the widest.
 constexpr double widths_on_a_way = 2.4;
@@ -26,11 +26,12 @@ void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, co
   for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) flops += q.classes[c].flops * slower[c];
   if (q.m.q.value_type != SXT_F64) flops *= 1.5;  // no tensor cores
   const double columns = widths_on_a_way * static_cast<double>(q.max_width);
-  constexpr double panel_s = 14e-6;  // a chain of 64 pivots, and the products before the next
+  // A chain of 64 pivots with the products before the next; one level of small fronts.
+  constexpr double panel_s = 45e-6, level_s = 17e-6;
+  const double chain_s = columns / panel_columns * panel_s + static_cast<double>(q.height) * level_s;
   cuda::CudaCost cost;
-  cost.launches = sets * (5 + 3 * static_cast<double>(q.height) + columns / block +
-                          columns / panel_columns * panel_s / std::max(1e-6, machine.launch_s));
-  cost.stream_bytes = sets * number * (4 * static_cast<double>(q.values) + 4 * q.update_values);
+  cost.launches = sets * (5 + columns / block + chain_s / std::max(1e-6, machine.launch_s));
+  cost.stream_bytes = sets * number * (3 * static_cast<double>(q.values) + 3 * q.update_values);
   cost.flops = sets * complex * flops * (1 + 16 / block);
   cost.working_set = number * static_cast<double>(q.values);
   cuda::fill(candidate, machine, widths.block, widths.most_small, 0, cost);
@@ -45,12 +46,12 @@ void fill_solve_model(sxt_candidate &candidate, const sxt_cholesky_query &q, con
   const double number = static_cast<double>(value_bytes(q.m.q.value_type)), sets = static_cast<double>(q.n_sets);
   const double rhs = static_cast<double>(std::max<std::int64_t>(1, q.n_rhs)), groups = std::ceil(rhs / most_columns);
   const double columns = widths_on_a_way * static_cast<double>(q.max_width);
-  constexpr double block_s = 4e-6, level_s = 6e-6;  // column blocks one after the other; a level of the tree
+  constexpr double block_s = 5e-6, level_s = 6.5e-6;  // column blocks one after the other; a level of the tree
   const double chain_s = 2 * (columns / solve_columns * block_s + static_cast<double>(q.height) * level_s);
   cuda::CudaCost cost;
   cost.launches = sets * groups * (5 + chain_s / std::max(1e-6, machine.launch_s));
   cost.stream_bytes =
-      sets * number * (2 * groups * static_cast<double>(q.values) + 6 * rhs * static_cast<double>(q.index_size));
+      sets * number * (2.6 * groups * static_cast<double>(q.values) + 6 * rhs * static_cast<double>(q.index_size));
   cost.flops = sets * operations_of(q.m.q.value_type) * 2 * rhs * static_cast<double>(q.values);
   cost.working_set = number * static_cast<double>(q.values);
   cuda::fill(candidate, machine, 1, 0, 0, cost);

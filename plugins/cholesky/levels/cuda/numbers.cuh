@@ -115,6 +115,7 @@ __device__ void take_off_columns(const PanelOf<T> &p, int row, int c0, T (&mine)
     const auto *const column = reinterpret_cast<const Two<T> *>(p.x + c0 + k * p.ld);
 #pragma unroll
     for (int c = 0; c < group_columns; c += 2) {
+      if (c0 + c >= p.w) break;
       const Two<T> two = column[c / 2];
 #pragma unroll
       for (int e = 0; e < 2; ++e)
@@ -155,6 +156,7 @@ __device__ int factor_group(const Call<T> &call, const PanelOf<T> &p, int row, b
     const T left = numbers::scaled(mine[j], first.inverse), right = numbers::scaled(mine[j + 1], second.inverse);
 #pragma unroll
     for (int c = j + 2; c < group_columns; ++c) {
+      if (c0 + c >= p.w) break;
       const T of_even = even[c0 + c], of_odd = numbers::minus_product(odd[c0 + c], of_even, cross);
       mine[c] = numbers::minus_product(mine[c], left, numbers::conjugate(of_even));
       mine[c] = numbers::minus_product(mine[c], right, numbers::conjugate(of_odd));
