@@ -113,7 +113,7 @@ class Recorder {
   Numbers<T> v_;
 };
 
-// A's values where they go, zeros elsewhere, then the recorded launches. Throws Failure.
+// A's values where they go, zeros elsewhere, then the captured launches. Throws Failure.
 template <class T>
 class Factorisation {
  public:

@@ -20,10 +20,10 @@
 #include <vector>
 
 #include "abi/handles.hpp"
-#include "cholesky_plan.hpp"
-#include "cholesky_problems.hpp"
 #include "core/cholesky/analysis.hpp"
 #include "core/run/prepared.hpp"
+#include "tools/measure/cholesky_plan.hpp"
+#include "tools/measure/cholesky_problems.hpp"
 #include "tools/peers/cudss/system.hpp"
 
 namespace {
