@@ -213,6 +213,13 @@ int cudaStreamCreateWithFlags(void **stream, unsigned) {
   unsafe();
   return give("cudaStreamCreateWithFlags", "streams", stream, Stream{fake_current()});
 }
+int cudaStreamCreateWithPriority(void **stream, unsigned, int) {
+  unsafe();
+  return give("cudaStreamCreateWithPriority", "streams", stream, Stream{fake_current()});
+}
+int cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+  return *least = 0, *greatest = -5, remember(fake_call("cudaDeviceGetStreamPriorityRange"));
+}
 int cudaStreamDestroy(void *stream) {
   static std::mutex lock;
   static std::vector<Stream *> gone;

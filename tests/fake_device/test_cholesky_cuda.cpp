@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cholesky.streams.cuda over the fake libraries, through the C interface: tasks wait for one another, nothing is left
-// behind, each vendor call may fail, and what its candidates and refusals say.
+// Both CUDA schedulers over the fake libraries, through the C interface: tasks wait for one another, nothing is left
+// behind, each vendor call may fail, memory may be short at each allocation, and what candidates and refusals say.
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -23,7 +23,7 @@ using testing::HasSubstr;
 // Everything a program does with a factor, on a cube that has fronts of all widths.
 class Program {
  public:
-  explicit Program(std::int64_t side, std::int64_t block) : side_(side), block_(block) {
+  Program(const char *scheduler, std::int64_t side, std::int64_t block) : scheduler_(scheduler), block_(block) {
     for (std::int64_t i = 0; i < side * side * side; ++i) {
       const auto put = [&](bool there, std::int64_t j) {
         if (there) col_.push_back(static_cast<std::int32_t>(j)), values_.push_back(j == i ? 7.0 : -1.0);
@@ -49,7 +49,7 @@ class Program {
         [&] { return sxt_matrix_from_csr(context, n, n, ptr_.data(), col_.data(), values_.data(), nullptr, &matrix); });
     sxt_analysis_options options;
     sxt_analysis_options_init(&options, sizeof options);
-    options.scheduler = "cholesky.streams.cuda";
+    options.scheduler = scheduler_;
     options.order = "natural";
     options.block = block_;
     step([&] { return sxt_analysis_create(matrix, &options, &analysis); });
@@ -66,55 +66,67 @@ class Program {
   }
 
  private:
-  std::int64_t side_, block_;
+  const char *scheduler_;
+  std::int64_t block_;
   std::vector<std::int32_t> ptr_{0}, col_;
   std::vector<double> values_;
 };
 
+constexpr const char *schedulers[] = {"cholesky.streams.cuda", "cholesky.levels.cuda"};
+
 class CholeskyCuda : public FakeDevice {
  protected:
-  const sxt_kernel &kernel() {
-    return plugin_test::find_kernel(plugin_test::load_own("cholesky-streams-cuda", "cuda"), "cholesky.streams.cuda");
+  const sxt_kernel &kernel(const char *name = "streams") {
+    return plugin_test::find_kernel(plugin_test::load_own(std::string("cholesky-") + name + "-cuda", "cuda"),
+                                    std::string("cholesky.") + name + ".cuda");
   }
 };
 
-TEST_F(CholeskyCuda, WaitsWhereItMustAndLeavesNothingBehind) {
-  for (const std::int64_t block : {16, 1024}) {
-    EXPECT_EQ(Program(9, block).run(), SXT_OK) << sxt_last_error(nullptr);
-    EXPECT_EQ(left_behind(), "");
-    EXPECT_EQ(faults(), "");
-  }
-}
-
-// The first calls one by one, later ones here and there: events are made by the hundred.
-TEST_F(CholeskyCuda, EveryCallMayFail) {
-  Program program(6, 16);
-  ASSERT_EQ(program.run(), SXT_OK) << sxt_last_error(nullptr);
-  int failed = 0;
-  for (std::int64_t n = 1, failures = 1; failures > 0; n += 1 + n / 12) {
-    ASSERT_LT(n, 100000);
-    fake_fail(n, FAKE_NO_MEMORY);
-    const sxt_status status = program.run();
-    failures = fake_failures();
-    fake_fail(0, 0);
-    failed += status < 0;
-    EXPECT_EQ(left_behind(), "") << "call " << n << ", " << fake_failed_call();
-  }
-  EXPECT_GE(failed, 10);
-}
-
-TEST_F(CholeskyCuda, HasCandidatesForEachMappingAndRefusesTheInverse) {
+// A chain of so many rows, as a query.
+sxt_cholesky_query chain(std::int32_t n, sxt_value_type type = SXT_F64) {
   sextant_cholesky::LowerPattern a;
-  a.n = 40;
+  a.n = n;
   for (std::int32_t i = 0; i < a.n; ++i) {
     if (i) a.col.push_back(i - 1), a.from.push_back(static_cast<std::int64_t>(a.from.size()));
     a.col.push_back(i), a.from.push_back(static_cast<std::int64_t>(a.from.size()));
     a.row_ptr.push_back(static_cast<std::int64_t>(a.col.size()));
   }
-  std::vector<std::int32_t> order(40);
-  for (std::int32_t k = 0; k < 40; ++k) order[static_cast<std::size_t>(k)] = k;
+  std::vector<std::int32_t> order(static_cast<std::size_t>(n));
+  for (std::int32_t k = 0; k < n; ++k) order[static_cast<std::size_t>(k)] = k;
   const sextant_cholesky::Structure structure(a, order, {});
-  sxt_cholesky_query q = sextant_cholesky::query_of(structure.view(), 79, SXT_F64, SXT_CHOLESKY_FACTOR);
+  return sextant_cholesky::query_of(structure.view(), 2 * n - 1, type, SXT_CHOLESKY_FACTOR);
+}
+
+TEST_F(CholeskyCuda, WaitsWhereItMustAndLeavesNothingBehind) {
+  for (const char *scheduler : schedulers)
+    for (const std::int64_t block : {16, 1024}) {
+      EXPECT_EQ(Program(scheduler, 9, block).run(), SXT_OK) << scheduler << ": " << sxt_last_error(nullptr);
+      EXPECT_EQ(left_behind(), "") << scheduler;
+      EXPECT_EQ(faults(), "") << scheduler;
+    }
+}
+
+// The first calls one by one, later ones here and there: events are made by the hundred.
+TEST_F(CholeskyCuda, EveryCallMayFail) {
+  for (const char *scheduler : schedulers) {
+    Program program(scheduler, 6, 16);
+    ASSERT_EQ(program.run(), SXT_OK) << sxt_last_error(nullptr);
+    int failed = 0;
+    for (std::int64_t n = 1, failures = 1; failures > 0; n += 1 + n / 12) {
+      ASSERT_LT(n, 100000);
+      fake_fail(n, FAKE_NO_MEMORY);
+      const sxt_status status = program.run();
+      failures = fake_failures();
+      fake_fail(0, 0);
+      failed += status < 0;
+      EXPECT_EQ(left_behind(), "") << scheduler << ", call " << n << ", " << fake_failed_call();
+    }
+    EXPECT_GE(failed, 10) << scheduler;
+  }
+}
+
+TEST_F(CholeskyCuda, HasCandidatesForEachMappingAndRefusesTheInverse) {
+  sxt_cholesky_query q = chain(40);
   const auto list = ask_candidates(kernel(), &q.m.q, make_gpu());
   ASSERT_EQ(list.size(), 8u);
   for (const sxt_candidate &each : list)
@@ -123,6 +135,21 @@ TEST_F(CholeskyCuda, HasCandidatesForEachMappingAndRefusesTheInverse) {
   EXPECT_GT(list[4].terms[0], list[0].terms[0]) << "a task each takes more launches";
   q.phase = SXT_CHOLESKY_INVERSE;
   EXPECT_THAT(plugin_test::refusal(kernel(), &q.m.q, make_gpu()), HasSubstr("no entries of the inverse"));
+}
+
+TEST_F(CholeskyCuda, LevelsHaveCandidatesForEachWidthAndRefuseWhatTheyCannot) {
+  sxt_cholesky_query q = chain(40);
+  const auto list = ask_candidates(kernel("levels"), &q.m.q, make_gpu());
+  ASSERT_EQ(list.size(), 6u);
+  for (const sxt_candidate &each : list)
+    for (std::uint32_t t = 0; t < each.n_terms; ++t)
+      EXPECT_TRUE(std::isfinite(each.terms[t]) && each.terms[t] >= 0) << t;
+  q.height = 30000;
+  EXPECT_THAT(plugin_test::refusal(kernel("levels"), &q.m.q, make_gpu()), HasSubstr("30000 levels"));
+  q.height = 40, q.factors = SXT_FACTORS_LDLH;
+  EXPECT_THAT(plugin_test::refusal(kernel("levels"), &q.m.q, make_gpu()), HasSubstr("L L^H alone"));
+  q.factors = SXT_FACTORS_LLH, q.phase = SXT_CHOLESKY_INVERSE;
+  EXPECT_THAT(plugin_test::refusal(kernel("levels"), &q.m.q, make_gpu()), HasSubstr("no entries of the inverse"));
 }
 
 }  // namespace

@@ -46,6 +46,9 @@ Sparse<T> grid(std::int64_t side, std::int64_t depth, int sign = 1) {
 
 class CholeskyGpu : public testing::Test {
  protected:
+  static constexpr const char *streams = "cholesky.streams.cuda", *levels = "cholesky.levels.cuda";
+  static constexpr const char *both[] = {streams, levels};
+
   void SetUp() override {
     sxt_context_options options = context_options();
     options.device = "cuda";
@@ -55,19 +58,17 @@ class CholeskyGpu : public testing::Test {
     ASSERT_EQ(status, SXT_OK) << sxt_last_error(nullptr);
     gpu_.reset(made);
   }
-  static sxt_analysis_options on_streams(const sxt_analysis_options &options = analysis_options()) {
-    sxt_analysis_options out = options;
-    out.scheduler = "cholesky.streams.cuda";
-    return out;
-  }
-  Analysis analyse_on_gpu(const Matrix &matrix, const sxt_analysis_options &options = analysis_options()) {
-    const sxt_analysis_options own = on_streams(options);
+  Analysis analyse_on_gpu(const Matrix &matrix, const sxt_analysis_options &options = analysis_options(),
+                          const char *scheduler = streams) {
+    sxt_analysis_options own = options;
+    own.scheduler = scheduler;
     return analyse(matrix, &own);
   }
   // Analysed with a launch of our choice.
-  Analysis analyse_with(const Matrix &matrix, sxt_analysis_options options, const CholeskyLaunch &launch) {
+  Analysis analyse_with(const Matrix &matrix, sxt_analysis_options options, const CholeskyLaunch &launch,
+                        const char *scheduler = streams) {
     const std::string path = testing::TempDir() + "cholesky-" + std::to_string(getpid()) + ".toml";
-    analyse_on_gpu(matrix, options);
+    analyse_on_gpu(matrix, options, scheduler);
     EXPECT_EQ(gpu_test::load_launch(gpu_.get(), path, launch), SXT_OK) << last_error(gpu_);
     Analysis out = analyse(matrix, &options);
     EXPECT_TRUE(gpu_test::has_launch(gpu_.get(), path, launch)) << "the plan was not followed";
@@ -95,10 +96,27 @@ class CholeskyGpu : public testing::Test {
         sxt_analysis_options options = analysis_options();
         options.factorization = factorization;
         const Matrix matrix = a.matrix(gpu_);
-        const Cholesky cholesky = factored(analyse_on_gpu(matrix, options));
-        for (const std::int64_t n_rhs : {1, 3, 20})
-          expect_solved(a, cholesky, n_rhs,
-                        "n " + std::to_string(n) + ", factorization " + std::to_string(factorization));
+        for (const char *scheduler : both) {
+          if (scheduler == levels && factorization == SXT_LDLH) continue;
+          const Cholesky cholesky = factored(analyse_on_gpu(matrix, options, scheduler));
+          for (const std::int64_t n_rhs : {1, 3, 20})
+            expect_solved(a, cholesky, n_rhs,
+                          scheduler + (", n " + std::to_string(n)) + ", factorization " + std::to_string(factorization));
+        }
+      }
+  }
+  // Fronts of all classes, with few and many columns, block columns of each width.
+  template <class T>
+  void every_level(std::int64_t side, std::int64_t depth) {
+    const auto a = grid<T>(side, depth);
+    for (const std::int64_t amalgamation : {1, 16, 100})
+      for (const CholeskyLaunch launch : {CholeskyLaunch{128, 88}, {256, 88}, {512, 200}}) {
+        sxt_analysis_options options = analysis_options();
+        options.amalgamation = amalgamation;
+        const Matrix matrix = a.matrix(gpu_);
+        const Cholesky cholesky = factored(analyse_with(matrix, options, launch, levels));
+        expect_solved(a, cholesky, 11,
+                      "joined below " + std::to_string(amalgamation) + ", block " + std::to_string(launch.streams));
       }
   }
   template <class T>
@@ -132,24 +150,33 @@ TEST_F(CholeskyGpu, EveryLaunchOnASquare) { every_launch<double>(70, 1); }
 TEST_F(CholeskyGpu, EveryLaunchOnACube) { every_launch<double>(17, 17); }
 TEST_F(CholeskyGpu, EveryLaunchOnAComplexCube) { every_launch<std::complex<double>>(12, 12); }
 
+TEST_F(CholeskyGpu, EveryLevelOfASquare) { every_level<double>(90, 1); }
+TEST_F(CholeskyGpu, EveryLevelOfACube) { every_level<double>(19, 19); }
+TEST_F(CholeskyGpu, EveryLevelOfACubeOfF32) { every_level<float>(13, 13); }
+TEST_F(CholeskyGpu, EveryLevelOfAComplexCube) { every_level<std::complex<double>>(12, 12); }
+TEST_F(CholeskyGpu, EveryLevelOfAComplexCubeOfC64) { every_level<std::complex<float>>(11, 11); }
+
 TEST_F(CholeskyGpu, TellsWhatACpuTells) {
   const auto a = grid<double>(18, 18);
   const Context host = cpu();
   const Matrix here = a.matrix(host), there = a.matrix(gpu_);
-  const Cholesky one = factored(analyse(here)), two = factored(analyse_on_gpu(there));
-  const sxt_cholesky_info want = info_of(one), got = info_of(two);
-  EXPECT_NEAR(got.log_determinant, want.log_determinant, 1e-9 * std::abs(want.log_determinant));
-  EXPECT_EQ(got.positive, want.positive);
-  std::vector<double> p(static_cast<std::size_t>(a.n())), x = random_vector<double>(a.n(), 5), y(x);
-  ASSERT_EQ(sxt_cholesky_diagonal(two.get(), a.n(), p.data()), SXT_OK) << last_error(gpu_);
-  for (const double pivot : p) EXPECT_GT(pivot, 0);
-  sxt_cholesky_solve_options options;
-  sxt_cholesky_solve_options_init(&options, sizeof options);
-  for (const sxt_cholesky_step step : {SXT_STEP_FORWARD, SXT_STEP_DIAGONAL, SXT_STEP_BACKWARD}) {
-    options.step = step;
-    ASSERT_EQ(sxt_cholesky_solve(two.get(), a.n(), 1, y.data(), a.n(), y.data(), a.n(), &options, nullptr), SXT_OK);
+  const Cholesky one = factored(analyse(here));
+  for (const char *scheduler : both) {
+    const Cholesky two = factored(analyse_on_gpu(there, analysis_options(), scheduler));
+    const sxt_cholesky_info want = info_of(one), got = info_of(two);
+    EXPECT_NEAR(got.log_determinant, want.log_determinant, 1e-9 * std::abs(want.log_determinant)) << scheduler;
+    EXPECT_EQ(got.positive, want.positive);
+    std::vector<double> p(static_cast<std::size_t>(a.n())), x = random_vector<double>(a.n(), 5), y(x);
+    ASSERT_EQ(sxt_cholesky_diagonal(two.get(), a.n(), p.data()), SXT_OK) << last_error(gpu_);
+    for (const double pivot : p) EXPECT_GT(pivot, 0);
+    sxt_cholesky_solve_options options;
+    sxt_cholesky_solve_options_init(&options, sizeof options);
+    for (const sxt_cholesky_step step : {SXT_STEP_FORWARD, SXT_STEP_DIAGONAL, SXT_STEP_BACKWARD}) {
+      options.step = step;
+      ASSERT_EQ(sxt_cholesky_solve(two.get(), a.n(), 1, y.data(), a.n(), y.data(), a.n(), &options, nullptr), SXT_OK);
+    }
+    EXPECT_LE(a.backward_error(x.data(), y.data()), 1e-14) << scheduler;
   }
-  EXPECT_LE(a.backward_error(x.data(), y.data()), 1e-14);
 }
 
 TEST_F(CholeskyGpu, NamesTheFirstRowThatFailsAndGoesOn) {
@@ -173,12 +200,47 @@ TEST_F(CholeskyGpu, NamesTheFirstRowThatFailsAndGoesOn) {
   }
 }
 
+// Rows deep in the tree, with other fronts in flight.
+TEST_F(CholeskyGpu, LevelsNameTheFirstRowThatFailsAndGoOn) {
+  const auto good = grid<double>(16, 16);
+  const Context host = cpu();
+  for (const std::int64_t row : {3500, 40, 2048}) {
+    auto a = good;
+    a.set(row, row, -4);
+    const Matrix here = a.matrix(host), there = a.matrix(gpu_), right = good.matrix(gpu_);
+    std::vector<std::int64_t> order(static_cast<std::size_t>(a.n()));
+    const Analysis first = analyse_on_gpu(there, analysis_options(), levels);
+    ASSERT_EQ(sxt_analysis_get_order(first.get(), a.n(), order.data()), SXT_OK);
+    sxt_analysis_options options = analysis_options();
+    options.permutation = order.data();
+    const Cholesky one = cholesky_of(analyse(here, &options)), two = cholesky_of(first);
+    EXPECT_EQ(sxt_cholesky_factor(one.get(), nullptr, nullptr), SXT_E_NOT_POSITIVE_DEFINITE);
+    EXPECT_EQ(sxt_cholesky_factor(two.get(), nullptr, nullptr), SXT_E_NOT_POSITIVE_DEFINITE);
+    EXPECT_EQ(info_of(two).failed_row, info_of(one).failed_row);
+    EXPECT_NEAR(info_of(two).failed_pivot, info_of(one).failed_pivot, 1e-9);
+    ASSERT_EQ(sxt_cholesky_factor(two.get(), right.get(), nullptr), SXT_OK) << last_error(gpu_);
+    expect_solved(good, two, 1, "after a failure");
+  }
+}
+
+TEST_F(CholeskyGpu, LevelsRefuseLdlh) {
+  const auto a = grid<double>(5, 5);
+  const Matrix matrix = a.matrix(gpu_);
+  sxt_analysis_options options = analysis_options();
+  options.factorization = SXT_LDLH, options.scheduler = levels;
+  sxt_analysis *made = nullptr;
+  EXPECT_LT(sxt_analysis_create(matrix.get(), &options, &made), 0);
+  EXPECT_THAT(last_error(gpu_), HasSubstr("L L^H alone"));
+}
+
 TEST_F(CholeskyGpu, ValuesThatAreNotFinite) {
   auto a = grid<double>(10, 10);
   a.set(500, 501, std::numeric_limits<double>::infinity()), a.set(501, 500, std::numeric_limits<double>::infinity());
   const Matrix matrix = a.matrix(gpu_, [](sxt_matrix_options &options) { options.check_finite = 0; });
-  const Cholesky cholesky = cholesky_of(analyse_on_gpu(matrix));
-  EXPECT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_E_NOT_FINITE);
+  for (const char *scheduler : both) {
+    const Cholesky cholesky = cholesky_of(analyse_on_gpu(matrix, analysis_options(), scheduler));
+    EXPECT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_E_NOT_FINITE) << scheduler;
+  }
 }
 
 TEST_F(CholeskyGpu, PivotsThatAreChanged) {
@@ -187,11 +249,13 @@ TEST_F(CholeskyGpu, PivotsThatAreChanged) {
   sxt_analysis_options options = analysis_options();
   options.pivot_policy = SXT_PIVOT_REPLACE, options.pivot_value = 2;
   const Matrix matrix = a.matrix(gpu_);
-  const Cholesky cholesky = factored(analyse_on_gpu(matrix, options));
-  std::int64_t row = -1, count = 0;
-  ASSERT_EQ(sxt_cholesky_changed_pivots(cholesky.get(), 1, &row, &count), SXT_OK);
-  EXPECT_EQ(count, 1);
-  EXPECT_EQ(row, 70);
+  for (const char *scheduler : both) {
+    const Cholesky cholesky = factored(analyse_on_gpu(matrix, options, scheduler));
+    std::int64_t row = -1, count = 0;
+    ASSERT_EQ(sxt_cholesky_changed_pivots(cholesky.get(), 1, &row, &count), SXT_OK);
+    EXPECT_EQ(count, 1) << scheduler;
+    EXPECT_EQ(row, 70) << scheduler;
+  }
 }
 
 TEST_F(CholeskyGpu, EqualBitsWithAnyNumberOfStreams) {
@@ -211,22 +275,25 @@ TEST_F(CholeskyGpu, EqualBitsWithAnyNumberOfStreams) {
   }
 }
 
+// Equal bits, too: from round to round and with others beside them.
 TEST_F(CholeskyGpu, ThreadsWithOneAnalysis) {
   const auto a = grid<double>(15, 15);
   const Matrix matrix = a.matrix(gpu_);
-  const Analysis analysis = analyse_on_gpu(matrix);
   const std::vector<double> b = random_vector<double>(a.n(), 9);
-  const std::vector<double> want = solve(factored(analysis), b, a.n(), 1);
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t)
-    threads.emplace_back([&] {
-      const Cholesky cholesky = cholesky_of(analysis);
-      for (int round = 0; round < 5; ++round) {
-        ASSERT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_OK);
-        EXPECT_EQ(solve(cholesky, b, a.n(), 1), want);
-      }
-    });
-  for (std::thread &each : threads) each.join();
+  for (const char *scheduler : both) {
+    const Analysis analysis = analyse_on_gpu(matrix, analysis_options(), scheduler);
+    const std::vector<double> want = solve(factored(analysis), b, a.n(), 1);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        const Cholesky cholesky = cholesky_of(analysis);
+        for (int round = 0; round < 5; ++round) {
+          ASSERT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_OK);
+          EXPECT_EQ(solve(cholesky, b, a.n(), 1), want) << scheduler;
+        }
+      });
+    for (std::thread &each : threads) each.join();
+  }
 }
 
 TEST_F(CholeskyGpu, SchurComplements) {
@@ -239,24 +306,29 @@ TEST_F(CholeskyGpu, SchurComplements) {
     const Context host = cpu();
     const Matrix here = a.matrix(host), there = a.matrix(gpu_);
     std::vector<double> want(static_cast<std::size_t>(n_schur * n_schur)), got(want);
-    const Cholesky one = factored(analyse(here, &options)), two = factored(analyse_on_gpu(there, options));
+    const Cholesky one = factored(analyse(here, &options));
     ASSERT_EQ(sxt_cholesky_schur(one.get(), n_schur, want.data(), n_schur), SXT_OK);
-    ASSERT_EQ(sxt_cholesky_schur(two.get(), n_schur, got.data(), n_schur), SXT_OK) << last_error(gpu_);
-    for (std::size_t k = 0; k < want.size(); ++k) EXPECT_NEAR(got[k], want[k], 1e-12) << k;
+    for (const char *scheduler : both) {
+      const Cholesky two = factored(analyse_on_gpu(there, options, scheduler));
+      ASSERT_EQ(sxt_cholesky_schur(two.get(), n_schur, got.data(), n_schur), SXT_OK) << last_error(gpu_);
+      for (std::size_t k = 0; k < want.size(); ++k) EXPECT_NEAR(got[k], want[k], 1e-12) << scheduler << ", " << k;
+    }
   }
 }
 
 TEST_F(CholeskyGpu, IsCancelled) {
   const auto a = grid<double>(15, 15);
   const Matrix matrix = a.matrix(gpu_);
-  const Cholesky cholesky = cholesky_of(analyse_on_gpu(matrix));
-  const volatile std::int32_t now = 1;
-  sxt_factor_options options;
-  sxt_factor_options_init(&options, sizeof options);
-  options.cancel = &now;
-  EXPECT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, &options), SXT_NOT_CONVERGED);
-  ASSERT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_OK) << last_error(gpu_);
-  expect_solved(a, cholesky, 1, "after it was cancelled");
+  for (const char *scheduler : both) {
+    const Cholesky cholesky = cholesky_of(analyse_on_gpu(matrix, analysis_options(), scheduler));
+    const volatile std::int32_t now = 1;
+    sxt_factor_options options;
+    sxt_factor_options_init(&options, sizeof options);
+    options.cancel = &now;
+    EXPECT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, &options), SXT_NOT_CONVERGED);
+    ASSERT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_OK) << last_error(gpu_);
+    expect_solved(a, cholesky, 1, "after it was cancelled");
+  }
 }
 
 TEST_F(CholeskyGpu, SaysThatItHasNoInverse) {

@@ -28,8 +28,9 @@ MAY_SEE = {
     "bindings": {"bindings", "include"},
     "tools": {"tools", "include", "plot", "files", "names"},
 }
-# Measures what no public call shows: every candidate of every kernel, and the trees that choose between them.
-MEASURES_CORE = pathlib.PurePath("tools/measure/regret")
+# Measure what no public call shows: every candidate of every kernel, and the trees that choose between them; schedulers
+# of a factorisation on values that lie on the device.
+MEASURES_CORE = {pathlib.PurePath("tools/measure/regret"), pathlib.PurePath("tools/measure/cholesky_peers")}
 # The fit of a model is pure functions of samples: the model builder of the command uses the one that core uses, and the
 # same hash of a text.
 BUILDS_MODELS = {pathlib.PurePath("tools/sextant/model"), pathlib.PurePath("tools/sextant/commands/model.cpp")}
@@ -61,7 +62,7 @@ VENDOR_OK = re.compile(r"^libsextant")
 def may_see(path):
     """The folders that a file outside of plugins may include from."""
     seen = MAY_SEE[path.parts[0]]
-    return seen | {"abi", "core"} if MEASURES_CORE in path.parents else seen
+    return seen | {"abi", "core"} if MEASURES_CORE & set(path.parents) else seen
 
 
 def is_test(path):

@@ -1,53 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kernels of the factorisation beside panels and products: A's values into the factor, whole leaf subtrees, what these
-// contribute, and `modify`, which adds a product to a block column of an ancestor. Rows are found by search in the
+// Kernels of the factorisation beside panels and products: whole leaf subtrees, what these contribute, and `modify`, which adds a product to a block column of an ancestor. Rows are found by search in the
 // ascending lists: about ten steps in the cache for each row of a tile, and no map for each pair of supernodes.
 #pragma once
 
 #include "sextant/sdk/cuda/dense_panel.hpp"
-#include "tables.hpp"
+#include "plan.hpp"
+#include "plugins/cholesky/shared/device.cuh"
 
 namespace sextant_cholesky_streams {
 
 namespace numbers = sextant::plugin::cuda::dense;
-using sextant::plugin::cuda::Complex, sextant::plugin::cuda::complex_valued, sextant::plugin::cuda::Real;
+using sextant::plugin::cuda::Real;
 using sextant_dense::judge, sextant_dense::Pivot, sextant_dense::PivotRule;
 using sextant_dense::device::Word;
-
-// What a factorisation of one set tells: in device space, all bits set before it.
-struct Verdict {
-  Word failed, bad;  // the smallest column whose pivot failed, and that holds a value that is not finite
-};
-
-template <class T>
-__device__ bool is_finite(T x) {
-  if constexpr (complex_valued<T>)
-    return x.re - x.re == 0 && x.im - x.im == 0;
-  else
-    return x - x == 0;
-}
-
-// factor[to[k]] = values[from[k]], its conjugate for k >= straight.
-template <class T, class A>
-__global__ void scatter_values(Tables s, const std::int64_t *from, const std::int64_t *to, std::int64_t count,
-                               std::int64_t straight, const A *values, T *l, Verdict *verdict) {
-  const std::int64_t k = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
-  if (k >= count) return;
-  T value = sextant::plugin::cuda::convert<T>(values[from[k]]);
-  if (k >= straight) value = numbers::conjugate(value);
-  l[to[k]] = value;
-  if (is_finite(value)) return;
-  std::int64_t first = 0, left = s.n_super;  // the last supernode that begins at or before it
-  while (left > 1) {
-    const std::int64_t half = left / 2;
-    if (s.value_ptr[first + half] <= to[k])
-      first += half, left -= half;
-    else
-      left = half;
-  }
-  const std::int64_t rows = s.row_ptr[first + 1] - s.row_ptr[first];
-  atomicMin(&verdict->bad, static_cast<Word>(s.super_ptr[first] + (to[k] - s.value_ptr[first]) / rows));
-}
+using sextant_cholesky::Verdict, sextant_cholesky::Tables, sextant_cholesky::lower_bound_of;
 
 // ---- leaf subtrees -----------------------------------------------------------------------------------------------
 

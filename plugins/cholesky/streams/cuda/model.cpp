@@ -26,6 +26,17 @@ double supernodes_left(const sxt_cholesky_query &q) {
   return wide + 0.03 * (all - wide);
 }
 
+// The way from a leaf to a root, which streams do not shorten: separators of halves of halves add up to so many times the
+// widest; a panel of 64 columns, and a supernode's tasks with the events between them.
+constexpr double widths_on_a_way = 2.4, panel_s = 110e-6, supernode_s = 60e-6;
+
+double chain_s(const sxt_cholesky_query &q) {
+  return widths_on_a_way * static_cast<double>(q.max_width) / 64 * panel_s + static_cast<double>(q.height) * supernode_s;
+}
+
+// A task with its waits and its event takes the host as long as so many launches.
+constexpr double launches_a_task = 3.5;
+
 // Launches: the host issues one after the other, so streams do not divide them; they overlap what runs.
 double launches_of(const sxt_cholesky_query &q, Mapping mapping) {
   const double supers = static_cast<double>(q.n_super);
@@ -47,7 +58,8 @@ void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, co
     flops += q.classes[c].flops * (1 + (alone - 1) / (1 + 0.45 * (std::min(streams, 5) - 1)));
   }
   cuda::CudaCost cost;
-  cost.launches = sets * launches_of(q, mapping) * (1 + 0.01 * streams);
+  cost.launches = sets * (launches_a_task * launches_of(q, mapping) * (1 + 0.01 * streams) +
+                          chain_s(q) / std::max(1e-6, machine.launch_s));
   cost.stream_bytes = sets * number * (3 * static_cast<double>(q.values) + 3 * q.update_values);
   cost.flops = sets * complex * flops;
   cost.working_set = number * static_cast<double>(q.values);

@@ -2,6 +2,9 @@
 #include "plan.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "plugins/cholesky/shared/tree.hpp"
 
 namespace sextant_cholesky_streams {
 
@@ -124,25 +127,9 @@ void Plan::find_buffer() {
 }
 
 void Plan::find_places() {
-  const std::int64_t size = s.n_super ? s.row_ptr[s.n_super] : 0;
-  place_in_parent.assign(static_cast<std::size_t>(size), -1);
-  child_at.assign(static_cast<std::size_t>(s.n_super) + 1, 0);
-  for (std::int64_t p = 0; p < s.n_super; ++p) {
-    const std::int32_t q = s.parent[p];
-    if (q < 0) continue;
-    ++child_at[q + 1];
-    const std::int32_t *const list = s.rows + s.row_ptr[q];
-    std::int64_t at = 0;
-    for (std::int64_t i = s.row_ptr[p] + width(p); i < s.row_ptr[p + 1]; ++i) {
-      while (list[at] != s.rows[i]) ++at;
-      place_in_parent[i] = static_cast<std::int32_t>(at);
-    }
-  }
-  for (std::int64_t p = 0; p < s.n_super; ++p) child_at[p + 1] += child_at[p];
-  children.resize(static_cast<std::size_t>(child_at[s.n_super]));
-  std::vector<std::int32_t> next(child_at);
-  for (std::int64_t p = 0; p < s.n_super; ++p)
-    if (s.parent[p] >= 0) children[next[s.parent[p]]++] = static_cast<std::int32_t>(p);
+  place_in_parent = sextant_cholesky::places_in_parents(s);
+  sextant_cholesky::ChildLists lists = sextant_cholesky::children_of(s);
+  child_at = std::move(lists.begin), children = std::move(lists.list);
 }
 
 void Plan::find_levels() {

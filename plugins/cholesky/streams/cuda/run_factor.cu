@@ -5,8 +5,6 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "dense_calls.hpp"
 #include "factor_kernels.cuh"
@@ -17,12 +15,8 @@ namespace sextant_cholesky_streams {
 namespace {
 
 using namespace sextant::plugin;
-using sextant_cholesky::set_of;
+using sextant_cholesky::Told, sextant_cholesky::set_of, sextant_cholesky::blocks_of, sextant_cholesky::HalfOf, sextant_cholesky::scatter_values;
 using sextant_dense::device::factor_panel, sextant_dense::device::Panel, sextant_dense::device::panel_width;
-
-static_assert(sizeof(Verdict) == 2 * sizeof(std::uint64_t), "a verdict is fetched as two words");
-
-unsigned blocks_of(std::int64_t work, int threads) { return static_cast<unsigned>((work + threads - 1) / threads); }
 
 template <class T>
 std::size_t tile_shared(std::int64_t width) {
@@ -37,15 +31,6 @@ struct Call {
   T *l;
   Verdict *verdict;
   std::uint8_t *marks;  // NULL: no pivot may be changed
-};
-
-template <class T>
-struct HalfOf {
-  using type = float;
-};
-template <class R>
-struct HalfOf<cuda::Complex<R>> {
-  using type = cuda::Complex<float>;
 };
 
 template <class T>
@@ -260,38 +245,6 @@ class Factorisation {
   const PivotRule rule_;
 };
 
-// What one set's factorisation says, after its end.
-template <class T>
-void tell(const State &state, FactorSession &session, const sxt_cholesky_args &args, const sxt_exec *exec,
-          std::int64_t set, std::int64_t place) {
-  const sxt_symbolic &s = state.plan->s;
-  const std::uint64_t failed = session.told[static_cast<std::size_t>(2 * place)];
-  const std::uint64_t bad = session.told[static_cast<std::size_t>(2 * place + 1)];
-  args.failed_column[set] = -1, args.failed_pivot[set] = 0, args.changed[set] = 0;
-  if (bad != sextant_dense::device::no_column) {
-    args.failed_column[set] = static_cast<std::int64_t>(bad);
-    args.failed_pivot[set] = std::numeric_limits<double>::quiet_NaN();
-  } else if (failed != sextant_dense::device::no_column) {
-    const auto j = static_cast<std::int64_t>(failed);
-    const std::int64_t p = state.plan->super_of[j],
-                       at = s.value_ptr[p] + (j - s.super_ptr[p]) * (state.plan->rows(p) + 1);
-    const T *const l = set_of<T>(static_cast<const void *>(args.factor), args.stride_factor, set);
-    cuda::Real<T> pivot{};
-    cuda::fetch(exec, &pivot, reinterpret_cast<const cuda::Real<T> *>(l + at), 1, "a pivot");
-    args.failed_column[set] = j, args.failed_pivot[set] = static_cast<double>(pivot);
-  }
-  if (args.pivot_policy == SXT_PIVOT_POLICY_FAIL) return;
-  const std::uint8_t *const marks = session.marks.as<const std::uint8_t>() + place * s.n;
-  cuda::fetch(exec, session.changed.data(), marks, static_cast<std::uint64_t>(s.n), "marks of changed pivots");
-  std::int64_t count = 0;
-  for (std::int64_t j = 0; j < s.n; ++j) {
-    if (!session.changed[static_cast<std::size_t>(j)]) continue;
-    if (args.pivots && count < args.pivots_capacity) args.pivots[set * args.pivots_capacity + count] = j;
-    ++count;
-  }
-  args.changed[set] = count;
-}
-
 template <class T>
 sxt_status factor_sets(const State &state, FactorSession &session, const sxt_cholesky_args &args,
                        const sxt_exec *exec) {
@@ -312,7 +265,11 @@ sxt_status factor_sets(const State &state, FactorSession &session, const sxt_cho
     }
     cuda::fetch(exec, session.told.data(), session.verdicts.as<const std::uint64_t>(),
                 static_cast<std::uint64_t>(2 * count), "verdicts");
-    for (std::int64_t place = 0; place < count; ++place) tell<T>(state, session, args, exec, first + place, place);
+    for (std::int64_t place = 0; place < count; ++place) {
+        const Told told{session.told.data() + 2 * place, session.marks.as<const std::uint8_t>() + place * state.plan->s.n,
+                        session.changed.data()};
+        sextant_cholesky::tell_outcome<T>(state.plan->s, args, exec, first + place, told);
+      }
   }
   return SXT_OK;
 }

@@ -12,11 +12,9 @@ namespace sextant_cholesky_streams {
 namespace {
 
 using namespace sextant::plugin;
-using sextant_cholesky::set_of;
+using sextant_cholesky::set_of, sextant_cholesky::blocks_of, sextant_cholesky::take_columns, sextant_cholesky::give_columns;
 
 constexpr int vector_threads = 256;
-
-unsigned blocks_of(std::int64_t work, int threads) { return static_cast<unsigned>((work + threads - 1) / threads); }
 
 // Right-hand sides that share a block's memory.
 template <class T>
@@ -146,7 +144,7 @@ sxt_status load_solve(const sxt_exec *exec, sxt_value_type type) {
       if (status == SXT_OK) status = cuda::load(exec, kernel);
     };
     load(begin_wide_front<T>), load(forward_panel<T>), load(backward_dots<T>), load(backward_panel<T>);
-    load(take_columns<T>), load(give_columns<T>), load(divide_by_pivots<T>), load(tell_pivots<T>);
+    load(take_columns<T>), load(give_columns<T>), load(divide_by_pivots<T>), load(sextant_cholesky::tell_pivots_of<T>);
     const std::size_t shared = shared_of<T>(most_solve_width, most_solve_columns);
     if (status == SXT_OK) status = cuda::load_with_shared(exec, forward_fronts<T>, shared);
     if (status == SXT_OK) status = cuda::load_with_shared(exec, backward_fronts<T>, shared);
@@ -174,7 +172,7 @@ sxt_status run_pivots(const State &state, const sxt_cholesky_args &args, const s
     return cuda::with_number(args.value_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
       for (std::int64_t set = 0; set < args.n_sets; ++set) {
-        tell_pivots<<<blocks_of(state.plan->s.n, vector_threads), vector_threads, 0, cuda::stream_of(*exec)>>>(
+        sextant_cholesky::tell_pivots_of<<<blocks_of(state.plan->s.n, vector_threads), vector_threads, 0, cuda::stream_of(*exec)>>>(
             state.tables, set_of<T>(static_cast<const void *>(args.factor), args.stride_factor, set),
             args.factors == SXT_FACTORS_LLH, set_of<cuda::Real<T>>(args.b, args.stride_b, set));
         cuda::need_launch("pivots");

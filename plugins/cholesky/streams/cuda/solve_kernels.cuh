@@ -5,12 +5,14 @@
 #pragma once
 
 #include "sextant/sdk/cuda/dense_panel.hpp"
-#include "tables.hpp"
+#include "plan.hpp"
+#include "plugins/cholesky/shared/device.cuh"
 
 namespace sextant_cholesky_streams {
 
 namespace numbers = sextant::plugin::cuda::dense;
 using sextant::plugin::cuda::Real;
+using sextant_cholesky::Tables;
 
 constexpr int solve_threads = 128, wide_threads = 1024, most_solve_columns = 8, solve_panel = 64;
 constexpr int most_solve_width = 160;  // of a supernode that one block solves
@@ -226,19 +228,6 @@ __global__ void __launch_bounds__(solve_threads) backward_panel(Sweep<T> v, int 
     v.x[v.s.super_ptr[p] + j0 + e % w + e / w * v.s.n] = b[e];
 }
 
-// ---- the caller's vectors ----------------------------------------------------------------------------------------
-
-// x = P b or, without a permutation, x = b.
-template <class T>
-__global__ void take_columns(std::int64_t n, const std::int32_t *perm, const T *b, std::int64_t ldb, T *x) {
-  const std::int64_t k = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
-  if (k < n) x[k + blockIdx.y * n] = b[(perm ? perm[k] : k) + static_cast<std::int64_t>(blockIdx.y) * ldb];
-}
-template <class T>
-__global__ void give_columns(std::int64_t n, const std::int32_t *perm, const T *x, T *b, std::int64_t ldb) {
-  const std::int64_t k = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
-  if (k < n) b[(perm ? perm[k] : k) + static_cast<std::int64_t>(blockIdx.y) * ldb] = x[k + blockIdx.y * n];
-}
 // x = D^-1 x at columns that are factored.
 template <class T>
 __global__ void divide_by_pivots(Tables s, const T *l, T *x, std::int64_t ldx) {
@@ -247,13 +236,6 @@ __global__ void divide_by_pivots(Tables s, const T *l, T *x, std::int64_t ldx) {
   T &place = x[k + static_cast<std::int64_t>(blockIdx.y) * ldx];
   const Real<T> pivot = numbers::real_of(l[s.diagonal(k)]);  // its reciprocal may leave the range where x / pivot does not
   place = numbers::divided(place, pivot);
-}
-template <class T>
-__global__ void tell_pivots(Tables s, const T *l, bool definite, Real<T> *out) {
-  const std::int64_t k = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
-  if (k >= s.n) return;
-  const Real<T> d = numbers::real_of(l[s.diagonal(k)]);
-  out[k] = k >= s.n_factored ? Real<T>(0) : definite ? d * d : d;
 }
 
 }  // namespace sextant_cholesky_streams

@@ -9,12 +9,13 @@
 
 #include "lanes.hpp"
 #include "plan.hpp"
+#include "plugins/cholesky/shared/tables.hpp"
 #include "sextant/sdk/cholesky.hpp"
-#include "tables.hpp"
 
 namespace sextant_cholesky_streams {
 
 using sextant::plugin::cuda::DeviceArray;
+using sextant_cholesky::Tables;
 
 inline constexpr std::int64_t most_columns = 8;  // right-hand sides that a sweep takes at once
 

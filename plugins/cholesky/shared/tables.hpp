@@ -4,9 +4,7 @@
 
 #include <cstdint>
 
-#include "plan.hpp"
-
-namespace sextant_cholesky_streams {
+namespace sextant_cholesky {
 
 struct Tables {
   std::int64_t n, n_factored, n_super;
@@ -39,4 +37,4 @@ __device__ inline int lower_bound_of(const std::int32_t *list, int count, std::i
 }
 #endif
 
-}  // namespace sextant_cholesky_streams
+}  // namespace sextant_cholesky

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sextant_cholesky_levels {
+namespace {
+
+using sextant::plugin::value_bytes;
+namespace cuda = sextant::plugin::cuda;
+
+// How many times slower than the peak fronts of each class of widths run, beside the chain of their panels.
+constexpr double slower[SXT_CHOLESKY_CLASSES] = {45, 19, 6, 3, 1.65, 1.2, 1.05};
+
+// Columns on the way from a leaf to a root: separators of halves of halves add up to so many times the widest.
+constexpr double widths_on_a_way = 2.4;
+
+}  // namespace
+
+void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, const sxt_machine &machine,
+                       const Widths &widths) {
+  const double number = static_cast<double>(value_bytes(q.m.q.value_type)), sets = static_cast<double>(q.n_sets);
+  const double complex = operations_of(q.m.q.value_type) / 2, block = static_cast<double>(widths.block);
+  double flops = 0;
+  for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) flops += q.classes[c].flops * slower[c];
+  if (q.m.q.value_type != SXT_F64) flops *= 1.5;  // no tensor cores
+  const double columns = widths_on_a_way * static_cast<double>(q.max_width);
+  // A chain of 64 pivots with the products before the next; one level of small fronts.
+  constexpr double panel_s = 45e-6, level_s = 17e-6;
+  const double chain_s = columns / panel_columns * panel_s + static_cast<double>(q.height) * level_s;
+  cuda::CudaCost cost;
+  cost.launches = sets * (5 + columns / block + chain_s / std::max(1e-6, machine.launch_s));
+  cost.stream_bytes = sets * number * (3 * static_cast<double>(q.values) + 3 * q.update_values);
+  cost.flops = sets * complex * flops * (1 + 16 / block);
+  cost.working_set = number * static_cast<double>(q.values);
+  cuda::fill(candidate, machine, widths.block, widths.most_small, 0, cost);
+  candidate.units = 0;
+  candidate.model_class = static_cast<std::uint32_t>(q.factors);
+  candidate.setup_s = 3e-3 + 2e-7 * static_cast<double>(q.n_super) + 8e-9 * static_cast<double>(q.index_size + q.m.nnz);
+  std::uint64_t host = 0;
+  estimate_bytes(q, &host, &candidate.state_bytes);
+}
+
+void fill_solve_model(sxt_candidate &candidate, const sxt_cholesky_query &q, const sxt_machine &machine) {
+  const double number = static_cast<double>(value_bytes(q.m.q.value_type)), sets = static_cast<double>(q.n_sets);
+  const double rhs = static_cast<double>(std::max<std::int64_t>(1, q.n_rhs)), groups = std::ceil(rhs / most_columns);
+  const double columns = widths_on_a_way * static_cast<double>(q.max_width);
+  constexpr double block_s = 5e-6, level_s = 6.5e-6;  // column blocks one after the other; a level of the tree
+  const double chain_s = 2 * (columns / solve_columns * block_s + static_cast<double>(q.height) * level_s);
+  cuda::CudaCost cost;
+  cost.launches = sets * groups * (5 + chain_s / std::max(1e-6, machine.launch_s));
+  cost.stream_bytes =
+      sets * number * (2.6 * groups * static_cast<double>(q.values) + 6 * rhs * static_cast<double>(q.index_size));
+  cost.flops = sets * operations_of(q.m.q.value_type) * 2 * rhs * static_cast<double>(q.values);
+  cost.working_set = number * static_cast<double>(q.values);
+  cuda::fill(candidate, machine, 1, 0, 0, cost);
+  candidate.units = 0;
+  candidate.model_class = static_cast<std::uint32_t>(32 + q.factors);
+  candidate.setup_s = 1e-3 + 2e-7 * static_cast<double>(q.n_super) + 8e-9 * static_cast<double>(q.index_size);
+  std::uint64_t host = 0;
+  estimate_bytes(q, &host, &candidate.state_bytes);
+}
+
+void estimate_bytes(const sxt_cholesky_query &q, std::uint64_t *host, std::uint64_t *device) {
+  const double number = static_cast<double>(value_bytes(q.m.q.value_type)), n = static_cast<double>(q.m.rows);
+  const double index = static_cast<double>(q.index_size), supers = static_cast<double>(q.n_super);
+  const double lists = 4 * index + 4 * n + (24 + sizeof(Front) + 12) * supers;
+  if (q.phase == SXT_CHOLESKY_FACTOR) {
+    *device = static_cast<std::uint64_t>(lists + 16 * static_cast<double>(q.m.nnz) + number * 0.6 * q.update_values +
+                                         sizeof(Job) * static_cast<double>(q.values) / 2048);
+  } else {
+    const double columns = static_cast<double>(std::clamp<std::int64_t>(q.n_rhs, 1, most_columns));
+    *device = static_cast<std::uint64_t>(lists + 4 * index + 4 * n + 48 * supers + number * columns * (n + index));
+  }
+  *host = static_cast<std::uint64_t>(4 * n + 4 * index + (sizeof(Front) + 48) * supers + 1e4);
+}
+
+}  // namespace sextant_cholesky_levels

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a factorisation costs with block columns and small fronts of some size, and a solve.
+#pragma once
+
+#include "plan.hpp"
+#include "sextant/sdk/cuda/exec.hpp"
+
+namespace sextant_cholesky_levels {
+
+// Real operations of a multiplication and an addition.
+inline double operations_of(sxt_value_type type) { return type == SXT_C64 || type == SXT_C128 ? 8 : 2; }
+
+// Fill the terms of cuda_terms.
+void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &query, const sxt_machine &machine,
+                       const Widths &widths);
+void fill_solve_model(sxt_candidate &candidate, const sxt_cholesky_query &query, const sxt_machine &machine);
+// Without a structure.
+void estimate_bytes(const sxt_cholesky_query &query, std::uint64_t *host, std::uint64_t *device);
+
+}  // namespace sextant_cholesky_levels

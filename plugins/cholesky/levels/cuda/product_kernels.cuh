@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Products of large fronts: columns c0 .. c1-1 and rows from c0 on lose L(rows, k0 .. k1-1) L(columns, k0 .. k1-1)^H, in
+// square tiles on and below the diagonal. f64 goes by the tensor cores' double-precision instruction, tiles of 64 or
+// 128; other types by multiply-adds in tiles of 64. Bound: arithmetic; a tile of 128 reads 1/64 number an operation pair.
+#pragma once
+
+#include "numbers.cuh"
+
+namespace sextant_cholesky_levels {
+
+// Tile (row, column) of a job's tiles: those of the triangle row by row, then whole rows of tiles.
+__device__ inline int2 tile_of(int index, int across) {
+  const int triangle = across * (across + 1) / 2;
+  if (index >= triangle) return {across + (index - triangle) / across, (index - triangle) % across};
+  int i = static_cast<int>((sqrtf(8.0f * static_cast<float>(index) + 1) - 1) / 2);
+  while (i * (i + 1) / 2 > index) --i;
+  while ((i + 1) * (i + 2) / 2 <= index) ++i;
+  return {i, index - i * (i + 1) / 2};
+}
+
+// Where a tile reads and writes.
+template <class T>
+struct Tile {
+  const T *left, *right;  // column k0 at the tile's first row, and at the row that is its first column
+  T *to;                  // its first number
+  std::int64_t ld, ld_to;
+  int rows, columns, depth;  // that there are
+  bool diagonal;
+};
+
+template <class T>
+__device__ Tile<T> tile_here(const Numbers<T> &v, const Job &job, int size) {
+  const Front f = v.fronts[job.front];
+  const int2 at = tile_of(static_cast<int>(blockIdx.x) - job.first_block, (job.c1 - job.c0 + size - 1) / size);
+  const int i0 = job.c0 + at.x * size, j0 = job.c0 + at.y * size;
+  T *const l = v.call->l + f.value_at;
+  const T *const k0 = l + static_cast<std::int64_t>(job.k0) * f.rows;
+  const std::int64_t below = f.rows - f.width;
+  const bool inside = job.c0 < f.width;
+  return {k0 + i0,
+          k0 + j0,
+          inside ? l + i0 + static_cast<std::int64_t>(j0) * f.rows
+                 : v.update(f) + (i0 - f.width) + static_cast<std::int64_t>(j0 - f.width) * below,
+          f.rows,
+          inside ? f.rows : below,
+          min(size, f.rows - i0),
+          min(size, job.c1 - j0),
+          job.k1 - job.k0,
+          at.x == at.y};
+}
+
+// ---- any type ----------------------------------------------------------------------------------------------------
+
+constexpr int product_threads = 256, product_depth = 16;
+
+// A thread takes four rows and four columns, 16 apart.
+template <class T>
+__global__ void __launch_bounds__(product_threads) subtract_products(Numbers<T> v, const Job *jobs, int count) {
+  __shared__ T left[product_depth][tile + 1], right[product_depth][tile + 1];
+  const Job job = job_of_block(jobs, count);
+  const Tile<T> t = tile_here(v, job, tile);
+  const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
+  T sum[4][4] = {};
+  for (int k0 = 0; k0 < t.depth; k0 += product_depth) {
+    for (int e = threadIdx.x; e < tile * product_depth; e += product_threads) {
+      const int r = e % tile, k = e / tile;
+      const std::int64_t at = r + (k0 + k) * t.ld;
+      left[k][r] = r < t.rows && k0 + k < t.depth ? t.left[at] : T{};
+      right[k][r] = r < t.columns && k0 + k < t.depth ? numbers::conjugate(t.right[at]) : T{};
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < product_depth; ++k)
+#pragma unroll
+      for (int a = 0; a < 4; ++a)
+#pragma unroll
+        for (int b = 0; b < 4; ++b)
+          sum[a][b] = numbers::plus_product(sum[a][b], left[k][tx + 16 * a], right[k][ty + 16 * b]);
+    __syncthreads();
+  }
+#pragma unroll
+  for (int b = 0; b < 4; ++b) {
+    const int c = ty + 16 * b;
+    T old[4];
+#pragma unroll
+    for (int a = 0; a < 4; ++a) old[a] = t.to[min(tx + 16 * a, t.rows - 1) + min(c, t.columns - 1) * t.ld_to];
+#pragma unroll
+    for (int a = 0; a < 4; ++a) {
+      const int r = tx + 16 * a;
+      if (r < t.rows && c < t.columns && (!t.diagonal || r >= c))
+        t.to[r + c * t.ld_to] = numbers::difference(old[a], sum[a][b]);
+    }
+  }
+}
+
+// ---- f64 on tensor cores -------------------------------------------------------------------------------------------
+
+constexpr int mma_depth = 16, mma_stages = 3;
+
+constexpr int mma_ld(int size) { return size + 4; }  // a warp's reads of 4 columns and 8 rows meet no bank twice
+constexpr std::size_t mma_shared(int size) {
+  return sizeof(double) * mma_stages * 2 * mma_depth * static_cast<std::size_t>(mma_ld(size));
+}
+
+// c (16 x 8) += a (16 x 8) b (8 x 8), spread over a warp: lane 4 g + t has a's rows g and g + 8, columns t and t + 4;
+// b's rows t and t + 4, column g; c's rows g and g + 8, columns 2 t and 2 t + 1.
+__device__ __forceinline__ void multiply_add(double (&c)[4], const double (&a)[4], const double (&b)[2]) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+#elif defined(__CUDA_ARCH__)
+#pragma unroll
+  for (int k = 0; k < 2; ++k)
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+      asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+                   : "+d"(c[2 * half]), "+d"(c[2 * half + 1])
+                   : "d"(a[2 * k + half]), "d"(b[k]));
+#endif
+}
+
+// One number into shared memory, or zero, while the block goes on.
+__device__ __forceinline__ void fetch_later(double *to, const double *from, int bytes) {
+  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(address), "l"(from), "r"(bytes) : "memory");
+}
+__device__ __forceinline__ void end_of_stage() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+__device__ __forceinline__ void wait_for_stage() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(mma_stages - 2) : "memory");
+}
+
+// A thread's part of both operands: one row of each, every rows_apart-th column. Rows beyond the matrix repeat its last
+// one: what they give is never stored.
+template <int size, int threads>
+struct Operands {
+  static constexpr int ld = mma_ld(size), rows_apart = threads / size;
+  static_assert(threads % size == 0 && mma_depth % rows_apart == 0);
+  const double *left, *right;
+  std::int64_t step;  // to the next column that is this thread's
+  int first, depth;
+
+  __device__ explicit Operands(const Tile<double> &t) {
+    const int r = static_cast<int>(threadIdx.x) % size;
+    first = static_cast<int>(threadIdx.x) / size;
+    left = t.left + min(r, t.rows - 1) + first * t.ld, right = t.right + min(r, t.columns - 1) + first * t.ld;
+    step = rows_apart * t.ld, depth = t.depth;
+  }
+  // The next mma_depth columns, from column k0 on; zeros behind the last one.
+  __device__ __forceinline__ void fetch(int k0, double *to_left, double *to_right) {
+    const int r = static_cast<int>(threadIdx.x) % size;
+    to_left += r + first * ld, to_right += r + first * ld;
+    if (k0 + mma_depth <= depth) {
+#pragma unroll
+      for (int k = 0; k < mma_depth / rows_apart; ++k) {
+        fetch_later(to_left + k * rows_apart * ld, left, 8), fetch_later(to_right + k * rows_apart * ld, right, 8);
+        left += step, right += step;
+      }
+      return;
+    }
+    for (int k = 0; k < mma_depth / rows_apart; ++k) {
+      const bool there = k0 + first + k * rows_apart < depth;
+      fetch_later(to_left + k * rows_apart * ld, left, there ? 8 : 0);
+      fetch_later(to_right + k * rows_apart * ld, right, there ? 8 : 0);
+      if (k0 + first + (k + 1) * rows_apart < depth) left += step, right += step;
+    }
+  }
+};
+
+// Asks for the tile's old numbers, so that they are near when the products are ready: a thread a line of 128 bytes.
+template <int size, int threads>
+__device__ void prefetch(const Tile<double> &t) {
+  constexpr int lines = size / 16;
+  for (int e = threadIdx.x; e < lines * t.columns; e += threads) {
+    const double *const at = t.to + min(e % lines * 16, t.rows - 1) + e / lines * t.ld_to;
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
+  }
+}
+
+// Takes a warp's products off its part of the tile. All old numbers are asked for before the first is needed.
+template <int m, int n>
+__device__ void subtract(const Tile<double> &t, int size, int r0, int c0, const double (&sum)[m][n][4]) {
+  double *const to = t.to + r0 + static_cast<std::int64_t>(c0) * t.ld_to;
+  if (t.rows == size && t.columns == size && !t.diagonal) {
+#pragma unroll
+    for (int j = 0; j < n; ++j) {
+      double old[m][4];
+#pragma unroll
+      for (int i = 0; i < m; ++i)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) old[i][e] = to[16 * i + e / 2 * 8 + (8 * j + e % 2) * t.ld_to];
+#pragma unroll
+      for (int i = 0; i < m; ++i)
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+          to[16 * i + e / 2 * 8 + (8 * j + e % 2) * t.ld_to] = old[i][e] - sum[i][j][e];
+    }
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < n; ++j) {
+    double old[m][4];
+    const auto each = [&](auto &&f) {
+#pragma unroll
+      for (int i = 0; i < m; ++i)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          const int r = 16 * i + e / 2 * 8, c = 8 * j + e % 2;
+          if (r0 + r < t.rows && c0 + c < t.columns && (!t.diagonal || r0 + r >= c0 + c))
+            f(old[i][e], to[r + c * t.ld_to], sum[i][j][e]);
+        }
+    };
+    each([](double &kept, const double &place, double) { kept = place; });
+    each([](double &kept, double &place, double product) { place = kept - product; });
+  }
+}
+
+// A warp takes warp_rows x warp_columns of a tile of size x size.
+template <int size, int warp_rows, int warp_columns>
+__global__ void __launch_bounds__(size / warp_rows * size / warp_columns * 32)
+    subtract_products_f64(Numbers<double> v, const Job *jobs, int count) {
+  constexpr int warps_down = size / warp_rows, threads = warps_down * (size / warp_columns) * 32;
+  constexpr int ld = mma_ld(size), m = warp_rows / 16, n = warp_columns / 8;
+  double *const memory = dynamic_memory<double>();
+  const Job job = job_of_block(jobs, count);
+  const Tile<double> t = tile_here(v, job, size);
+  const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
+  const int r0 = warp % warps_down * warp_rows, c0 = warp / warps_down * warp_columns;
+  const auto left = [&](int stage) { return memory + stage % mma_stages * (2 * mma_depth * ld); };
+  const auto right = [&](int stage) { return left(stage) + mma_depth * ld; };
+  const int stages = (t.depth + mma_depth - 1) / mma_depth;
+  Operands<size, threads> operands(t);
+  double sum[m][n][4] = {};
+#pragma unroll
+  for (int stage = 0; stage < mma_stages - 1; ++stage) {
+    if (stage < stages) operands.fetch(stage * mma_depth, left(stage), right(stage));
+    end_of_stage();
+  }
+  prefetch<size, threads>(t);
+  for (int stage = 0; stage < stages; ++stage) {
+    wait_for_stage();
+    __syncthreads();
+    const int next = stage + mma_stages - 1;
+    if (next < stages) operands.fetch(next * mma_depth, left(next), right(next));
+    end_of_stage();
+    const double *const a_from = left(stage) + r0 + g, *const b_from = right(stage) + c0 + g;
+#pragma unroll
+    for (int k = 0; k < mma_depth; k += 8) {
+      double a[m][4], b[n][2];
+#pragma unroll
+      for (int i = 0; i < m; ++i)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) a[i][e] = a_from[16 * i + e % 2 * 8 + (k + q + e / 2 * 4) * ld];
+#pragma unroll
+      for (int j = 0; j < n; ++j)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) b[j][e] = b_from[8 * j + (k + q + e * 4) * ld];
+#pragma unroll
+      for (int i = 0; i < m; ++i)
+#pragma unroll
+        for (int j = 0; j < n; ++j) multiply_add(sum[i][j], a[i], b[j]);
+    }
+  }
+  subtract<m, n>(t, size, r0 + g, c0 + 2 * q, sum);
+}
+
+}  // namespace sextant_cholesky_levels

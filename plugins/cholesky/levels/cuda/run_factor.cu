@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The factorisation: recorded once, level after level. Small fronts, panels and the products that the next panels wait
+// for, and all other products stand in lanes of their own; every level waits for the one before it.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "large_kernels.cuh"
+#include "product_kernels.cuh"
+#include "sextant/sdk/cancel.hpp"
+#include "small_kernels.cuh"
+#include "state.hpp"
+
+namespace sextant_cholesky_levels {
+namespace {
+
+using namespace sextant::plugin;
+using sextant_cholesky::blocks_of, sextant_cholesky::HalfOf, sextant_cholesky::scatter_values;
+using sextant_cholesky::set_of, sextant_cholesky::Told;
+
+template <class T>
+__global__ void place_call(Call<T> call, Call<T> *to) {
+  *to = call;
+}
+
+template <class T>
+class Recorder {
+ public:
+  Recorder(const State &state, FactorSession &session, Recorded &lanes)
+      : state_(state), plan_(*state.plan), session_(session), lanes_(lanes) {
+    v_ = {state.fronts.as<const Front>(), state.place.as<const std::int32_t>(), state.children.as<const std::int32_t>(),
+          session.call.as<const Call<T>>(), {session.updates[0].as<T>(), session.updates[1].as<T>()}};
+  }
+
+  void level(const Level &level) {
+    const bool large = level.assemble.count > 0;
+    bool forked[2] = {};
+    for (int c = 0; c < small_classes; ++c) {
+      if (level.small[c].count == 0) continue;
+      const Recorded::Lane lane = c < 2 ? Recorded::small : large ? Recorded::medium : Recorded::main;
+      if (lane != Recorded::main && !std::exchange(forked[c / 2], true)) lanes_.order(Recorded::main, lane);
+      small_fronts(level.small[c], c, lanes_.lane(lane));
+    }
+    if (large) large_fronts(level);
+    if (forked[0]) lanes_.order(Recorded::small, Recorded::main);
+    if (forked[1]) lanes_.order(Recorded::medium, Recorded::main);
+  }
+
+ private:
+  void small_fronts(const Group &group, int of_class, cudaStream_t stream) {
+    const std::int32_t *const list = state_.small.as<const std::int32_t>() + group.first;
+    const auto shared = static_cast<std::size_t>(small_bytes(plan_.widths)[of_class] + small_margin);
+    switch (of_class) {
+      case 0: factor_small_fronts<T, small_threads(0)><<<group.blocks, small_threads(0), shared, stream>>>(v_, list); break;
+      case 1: factor_small_fronts<T, small_threads(1)><<<group.blocks, small_threads(1), shared, stream>>>(v_, list); break;
+      case 2: factor_small_fronts<T, small_threads(2)><<<group.blocks, small_threads(2), shared, stream>>>(v_, list); break;
+      default: factor_small_fronts<T, small_threads(3)><<<group.blocks, small_threads(3), shared, stream>>>(v_, list);
+    }
+    cuda::need_launch("small fronts");
+  }
+
+  void large_fronts(const Level &level) {
+    const cudaStream_t stream = lanes_.lane(Recorded::main);
+    assemble_fronts<T><<<level.assemble.blocks, assemble_threads, assemble_shared<T>(), stream>>>(
+        v_, jobs(level.assemble), level.assemble.count);
+    cuda::need_launch("the assembly of fronts");
+    bool forked = false;
+    for (const BlockColumn &column : level.columns) {
+      for (const Step &step : column.steps) {
+        panels(step.panels);
+        products(step.inner, Recorded::main);
+      }
+      const bool aside = column.near.count > 0 && column.far.count > 0;
+      if (aside) lanes_.order(Recorded::main, Recorded::far);
+      if (forked) lanes_.order(Recorded::far, Recorded::main);  // the products before these reach the same columns
+      forked = aside;
+      products(column.near, Recorded::main);
+      products(column.far, aside ? Recorded::far : Recorded::main);
+    }
+    if (forked) lanes_.order(Recorded::far, Recorded::main);
+  }
+
+  void panels(const Group &group) {
+    if (group.count == 0) return;
+    factor_panels<T><<<group.blocks, panel_threads, panel_shared<T>(), lanes_.lane(Recorded::main)>>>(
+        v_, jobs(group), group.count, session_.tickets.template as<unsigned>());
+    cuda::need_launch("panels");
+  }
+
+  void products(const Group &group, Recorded::Lane lane) {
+    if (group.count == 0) return;
+    const cudaStream_t stream = lanes_.lane(lane);
+    if constexpr (std::is_same_v<T, double>) {
+      if (group.tile == wide_tile)
+        subtract_products_f64<wide_tile, 64, 32>
+            <<<group.blocks, 256, mma_shared(wide_tile), stream>>>(v_, jobs(group), group.count);
+      else
+        subtract_products_f64<tile, 32, 32><<<group.blocks, 128, mma_shared(tile), stream>>>(v_, jobs(group), group.count);
+    } else {
+      subtract_products<T><<<group.blocks, product_threads, 0, stream>>>(v_, jobs(group), group.count);
+    }
+    cuda::need_launch("products");
+  }
+
+  const Job *jobs(const Group &group) const { return state_.jobs.as<const Job>() + group.first; }
+
+  const State &state_;
+  const Plan &plan_;
+  FactorSession &session_;
+  Recorded &lanes_;
+  Numbers<T> v_;
+};
+
+// A's values where they go, zeros elsewhere, then the captured launches. Throws Failure.
+template <class T>
+class Factorisation {
+ public:
+  Factorisation(const State &state, FactorSession &session, const sxt_cholesky_args &args, const sxt_exec &exec)
+      : state_(state), s_(state.plan->s), session_(session), args_(args), exec_(exec), stream_(cuda::stream_of(exec)) {}
+
+  void enqueue(std::int64_t set, std::int64_t place) {
+    T *const l = set_of<T>(args_.factor, args_.stride_factor, set);
+    Call<T> call{l, sextant_cholesky::pivot_rule(args_), nullptr, session_.verdicts.template as<Verdict>() + place};
+    cuda::fill_bytes(&exec_, l, 0, static_cast<std::uint64_t>(s_.values) * sizeof(T), "clear the factor");
+    cuda::fill_bytes(&exec_, call.verdict, 0xff, sizeof(Verdict), "clear a verdict");
+    if (args_.pivot_policy != SXT_PIVOT_POLICY_FAIL) {
+      call.marks = session_.marks.template as<std::uint8_t>() + place * s_.n;
+      cuda::fill_bytes(&exec_, call.marks, 0, static_cast<std::uint64_t>(s_.n), "clear marks");
+    }
+    if (args_.value_type != args_.value_type_a)
+      scatter<typename HalfOf<T>::type>(set, call);
+    else
+      scatter<T>(set, call);
+    if (session_.recorded.empty()) return;
+    place_call<<<1, 1, 0, stream_>>>(call, session_.call.template as<Call<T>>());
+    cuda::need_launch("the start of a factorisation");
+    session_.recorded.replay(stream_);
+  }
+
+ private:
+  template <class A>
+  void scatter(std::int64_t set, const Call<T> &call) {
+    if (s_.n_entries == 0) return;
+    constexpr int threads = 256;
+    scatter_values<<<blocks_of(s_.n_entries, threads), threads, 0, stream_>>>(
+        state_.tables, state_.entry_from.as<const std::int64_t>(), state_.entry_to.as<const std::int64_t>(),
+        s_.n_entries, s_.n_straight, set_of<A>(args_.values, args_.stride_values, set), call.l, call.verdict);
+    cuda::need_launch("the values of a factor");
+  }
+
+  const State &state_;
+  const sxt_symbolic &s_;
+  FactorSession &session_;
+  const sxt_cholesky_args &args_;
+  const sxt_exec &exec_;
+  const cudaStream_t stream_;
+};
+
+template <class T>
+sxt_status factor_sets(const State &state, FactorSession &session, const sxt_cholesky_args &args,
+                       const sxt_exec *exec) {
+  Factorisation<T> factorisation(state, session, args, *exec);
+  for (std::int64_t first = 0; first < args.n_sets; first += state.sets) {
+    const std::int64_t count = std::min(state.sets, args.n_sets - first);
+    for (std::int64_t place = 0; place < count; ++place) {
+      if (is_cancelled(exec->cancel)) return cuda::wait(exec), SXT_NOT_CONVERGED;
+      factorisation.enqueue(first + place, place);
+    }
+    cuda::fetch(exec, session.told.data(), session.verdicts.as<const std::uint64_t>(),
+                static_cast<std::uint64_t>(2 * count), "verdicts");
+    for (std::int64_t place = 0; place < count; ++place) {
+      const Told told{session.told.data() + 2 * place, session.marks.as<const std::uint8_t>() + place * state.plan->s.n,
+                      session.changed.data()};
+      sextant_cholesky::tell_outcome<T>(state.plan->s, args, exec, first + place, told);
+    }
+  }
+  return SXT_OK;
+}
+
+}  // namespace
+
+sxt_status load_factor(const sxt_exec *exec, sxt_value_type type, const Widths &widths) {
+  return cuda::with_number(type, [&](auto tag) -> sxt_status {
+    using T = typename decltype(tag)::type;
+    sxt_status status = SXT_OK;
+    const auto load = [&](auto *kernel, std::size_t shared) {
+      if (status == SXT_OK) status = cuda::load_with_shared(exec, kernel, shared);
+    };
+    auto bytes = small_bytes(widths);
+    for (std::int64_t &each : bytes) each += small_margin;
+    load(scatter_values<T, T>, 0), load(scatter_values<T, typename HalfOf<T>::type>, 0), load(place_call<T>, 0);
+    load(factor_small_fronts<T, small_threads(0)>, static_cast<std::size_t>(bytes[0]));
+    load(factor_small_fronts<T, small_threads(1)>, static_cast<std::size_t>(bytes[1]));
+    load(factor_small_fronts<T, small_threads(2)>, static_cast<std::size_t>(bytes[2]));
+    load(factor_small_fronts<T, small_threads(3)>, static_cast<std::size_t>(bytes[3]));
+    load(assemble_fronts<T>, assemble_shared<T>()), load(factor_panels<T>, panel_shared<T>());
+    if constexpr (std::is_same_v<T, double>) {
+      load(subtract_products_f64<wide_tile, 64, 32>, mma_shared(wide_tile));
+      load(subtract_products_f64<tile, 32, 32>, mma_shared(tile));
+    } else {
+      load(subtract_products<T>, 0);
+    }
+    return status;
+  });
+}
+
+void record_factor(const State &state, FactorSession &session) {
+  if (state.plan->levels.empty()) return;
+  session.recorded.record([&](Recorded &lanes) {
+    cuda::with_number(state.type, [&](auto tag) {
+      Recorder<typename decltype(tag)::type> recorder(state, session, lanes);
+      for (const Level &level : state.plan->levels) recorder.level(level);
+      return SXT_OK;
+    });
+  });
+}
+
+sxt_status run_factor(const State &state, FactorSession &session, const sxt_cholesky_args &args, const sxt_exec *exec) {
+  const sxt_status status = cuda::guarded(exec, [&] {
+    return cuda::with_number(args.value_type, [&](auto tag) {
+      return factor_sets<typename decltype(tag)::type>(state, session, args, exec);
+    });
+  });
+  // What was enqueued before a failure still works in the session's memory.
+  if (status != SXT_OK && status != SXT_NOT_CONVERGED) exec->host->synchronize(exec->host, exec);
+  return status;
+}
+
+}  // namespace sextant_cholesky_levels

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "state.hpp"
+
+namespace sextant_cholesky_levels {
+namespace {
+
+using sextant::plugin::value_bytes;
+
+std::uint64_t aligned(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+constexpr std::uint64_t verdict_bytes = 16, call_bytes = 128;
+
+// Calls f(array, list or pointer, count, what) for all that a state copies.
+template <class F>
+void for_arrays(State &at, const Plan &plan, bool solves, F &&f) {
+  const sxt_symbolic &s = plan.s;
+  const std::int64_t supers = s.n_super;
+  const auto list = [&](DeviceArray &array, const auto &from, const char *what) {
+    f(array, from.data(), static_cast<std::int64_t>(from.size()), what);
+  };
+  f(at.super_ptr, s.super_ptr, supers + 1, "first columns");
+  f(at.row_ptr, s.row_ptr, supers + 1, "places of row lists");
+  f(at.value_ptr, s.value_ptr, supers + 1, "places of values");
+  list(at.super_of, plan.super_of, "supernodes of columns");
+  list(at.fronts, plan.fronts, "fronts");
+  list(at.place, plan.place, "places in parents");
+  list(at.children, plan.children.list, "children");
+  if (!solves) {
+    f(at.entry_from, s.entry_from, s.n_entries, "numbers of entries");
+    f(at.entry_to, s.entry_to, s.n_entries, "places of entries");
+    list(at.small, plan.small, "small fronts");
+    list(at.jobs, plan.jobs, "jobs");
+    return;
+  }
+  f(at.rows, s.rows, supers ? s.row_ptr[supers] : 0, "row lists");
+  f(at.perm, s.perm, s.n, "the order");
+  list(at.narrow, plan.narrow, "narrow fronts");
+  list(at.forward, plan.forward, "forward tasks");
+  list(at.backward, plan.backward, "backward tasks");
+  list(at.forward_tasks, plan.forward_tasks, "numbers of forward tasks");
+  list(at.backward_tasks, plan.backward_tasks, "numbers of backward tasks");
+}
+
+}  // namespace
+
+std::uint64_t state_bytes(const Plan &plan, bool solves) {
+  State unused;
+  std::uint64_t sum = 0;
+  for_arrays(unused, plan, solves, [&](DeviceArray &, const auto *from, std::int64_t count, const char *) {
+    sum += aligned(static_cast<std::uint64_t>(count) * sizeof *from);
+  });
+  return sum;
+}
+
+std::uint64_t session_bytes(const Plan &plan, sxt_value_type type, bool solves, std::int64_t sets,
+                            std::int64_t columns) {
+  const std::uint64_t number = value_bytes(type), n = static_cast<std::uint64_t>(plan.s.n);
+  const auto supers = static_cast<std::uint64_t>(plan.s.n_super);
+  if (solves)
+    return number * static_cast<std::uint64_t>(columns) * (n + plan.place.size()) +
+           sizeof(std::int32_t) * (4 * supers + 2);
+  return number * static_cast<std::uint64_t>(plan.update_values[0] + plan.update_values[1]) + call_bytes +
+         sizeof(unsigned) * static_cast<std::uint64_t>(plan.most_large) +
+         static_cast<std::uint64_t>(sets) * (verdict_bytes + n);
+}
+
+void fill(State &state, const sxt_exec *exec) {
+  const Plan &plan = *state.plan;
+  const bool solves = state.phase == SXT_CHOLESKY_SOLVE;
+  for_arrays(state, plan, solves, [&](DeviceArray &to, const auto *from, std::int64_t count, const char *what) {
+    to = DeviceArray(exec, static_cast<std::uint64_t>(count) * sizeof *from, what);
+    cuda::copy(exec, to.data(), from, to.bytes(), what);
+  });
+  state.tables = {plan.s.n,
+                  plan.s.n_factored,
+                  plan.s.n_super,
+                  state.super_ptr.as<const std::int64_t>(),
+                  state.row_ptr.as<const std::int64_t>(),
+                  state.value_ptr.as<const std::int64_t>(),
+                  state.rows.as<const std::int32_t>(),
+                  state.super_of.as<const std::int32_t>()};
+  cuda::wait(exec);  // the copies' sources may go
+}
+
+void fill(Session &session, const State &state, const sxt_exec *exec) {
+  const Plan &plan = *state.plan;
+  const std::uint64_t number = value_bytes(state.type), n = static_cast<std::uint64_t>(plan.s.n);
+  if (state.phase == SXT_CHOLESKY_SOLVE) {
+    const std::uint64_t column = number * static_cast<std::uint64_t>(state.columns);
+    SolveSession &s = session.solve.emplace();
+    s.x = DeviceArray(exec, column * n, "right-hand sides");
+    s.vectors = DeviceArray(exec, column * plan.place.size(), "vectors of fronts");
+    s.counters = DeviceArray(exec, sizeof(std::int32_t) * (4 * static_cast<std::uint64_t>(plan.s.n_super) + 2),
+                             "counters of tasks");
+    return;
+  }
+  FactorSession &s = session.factor.emplace();
+  const auto sets = static_cast<std::uint64_t>(state.sets);
+  for (int k = 0; k < 2; ++k)
+    s.updates[k] =
+        DeviceArray(exec, number * static_cast<std::uint64_t>(plan.update_values[k]), "contributions of fronts");
+  s.tickets = DeviceArray(exec, sizeof(unsigned) * static_cast<std::uint64_t>(plan.most_large), "counters of panels");
+  s.verdicts = DeviceArray(exec, sets * verdict_bytes, "verdicts");
+  s.marks = DeviceArray(exec, sets * n, "marks of changed pivots");
+  s.call = DeviceArray(exec, call_bytes, "what a call brings");
+  s.told.resize(static_cast<std::size_t>(2 * sets));
+  s.changed.resize(static_cast<std::size_t>(n));
+  cuda::fill_bytes(exec, s.tickets.data(), 0, s.tickets.bytes(), "clear counters");
+  cuda::wait(exec);
+  record_factor(state, s);
+}
+
+}  // namespace sextant_cholesky_levels

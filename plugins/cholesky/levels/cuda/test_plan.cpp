@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What cholesky.levels.cuda derives from a structure, without a device: each front is of one level and one launch,
+// products reach each entry once for each column, contribution blocks do not overlap, tasks wait for earlier ones
+// alone.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "plan.cpp"
+#include "plugins/cholesky/shared/structure.hpp"
+
+namespace {
+
+using namespace sextant_cholesky_levels;
+using sextant_cholesky::LowerPattern;
+using sextant_cholesky::Structure;
+
+Structure cube(std::int32_t side, std::int64_t amalgamation, std::int64_t n_schur = 0) {
+  LowerPattern a;
+  a.n = side * side * side;
+  for (std::int32_t i = 0; i < a.n; ++i) {
+    const auto put = [&](bool there, std::int32_t j) {
+      if (there) a.from.push_back(static_cast<std::int64_t>(a.col.size())), a.col.push_back(j);
+    };
+    put(i >= side * side, i - side * side), put(i / side % side > 0, i - side), put(i % side > 0, i - 1), put(true, i);
+    a.row_ptr.push_back(static_cast<std::int64_t>(a.col.size()));
+  }
+  std::vector<std::int32_t> order(static_cast<std::size_t>(a.n));
+  std::iota(order.begin(), order.end(), 0);
+  // Odd planes last, so that there are several subtrees.
+  std::stable_partition(order.begin(), order.end(), [&](std::int32_t i) { return i / (side * side) % 2 == 0; });
+  return Structure(a, order, {amalgamation, 1024, n_schur});
+}
+
+// Widths for which this small matrix has large fronts of several block columns.
+Widths small_widths() {
+  Widths widths;
+  widths.block = 64, widths.most_small = 4;
+  return widths;
+}
+
+// Blocks of a group are numbered without gaps.
+void expect_numbered(const Plan &plan, const Group &group) {
+  std::int64_t blocks = 0;
+  for (std::int64_t k = group.first; k < group.first + group.count; ++k) {
+    EXPECT_EQ(plan.jobs[k].first_block, blocks);
+    EXPECT_GT(plan.jobs[k].blocks, 0);
+    blocks += plan.jobs[k].blocks;
+  }
+  EXPECT_EQ(group.blocks, blocks);
+}
+
+// For each large front: columns by which each column was made less, in the order of launches.
+using Taken = std::map<std::int32_t, std::vector<std::vector<int>>>;
+
+void note_products(const Plan &plan, const Group &group, Taken &taken) {
+  expect_numbered(plan, group);
+  for (std::int64_t k = group.first; k < group.first + group.count; ++k) {
+    const Job &job = plan.jobs[k];
+    EXPECT_TRUE(job.c1 <= plan.fronts[job.front].width || job.c0 >= plan.fronts[job.front].width);
+    for (std::int32_t c = job.c0; c < job.c1; ++c)
+      for (std::int32_t from = job.k0; from < job.k1; ++from) taken[job.front][c].push_back(from);
+  }
+}
+
+// Every column loses what each column before it gives, once, and panels come after that.
+void check_level(const Plan &plan, const Level &level) {
+  expect_numbered(plan, level.assemble);
+  Taken taken;
+  for (std::int64_t k = level.assemble.first; k < level.assemble.first + level.assemble.count; ++k)
+    taken[plan.jobs[k].front].resize(static_cast<std::size_t>(plan.fronts[plan.jobs[k].front].rows));
+  for (const BlockColumn &column : level.columns) {
+    for (const Step &step : column.steps) {
+      expect_numbered(plan, step.panels);
+      for (std::int64_t k = step.panels.first; k < step.panels.first + step.panels.count; ++k) {
+        const Job &job = plan.jobs[k];
+        EXPECT_LE(job.k1 - job.k0, panel_columns);
+        for (std::int32_t c = job.k0; c < job.k1; ++c) EXPECT_EQ(taken[job.front][c].size(), job.k0);
+      }
+      note_products(plan, step.inner, taken);
+    }
+    note_products(plan, column.near, taken), note_products(plan, column.far, taken);
+  }
+  for (auto &[front, columns] : taken) {
+    const Front &f = plan.fronts[front];
+    for (std::int32_t c = f.factored ? f.width : f.rows; c < f.rows; ++c) {
+      std::sort(columns[c].begin(), columns[c].end());
+      std::vector<int> all(static_cast<std::size_t>(f.width));
+      std::iota(all.begin(), all.end(), 0);
+      EXPECT_EQ(columns[c], all);
+    }
+  }
+}
+
+void check_factor(const Structure &structure, const Widths &widths) {
+  const Plan plan(structure.view(), widths, false);
+  std::vector<int> level_of(plan.fronts.size(), -1);
+  for (std::size_t l = 0; l < plan.levels.size(); ++l) {
+    const Level &level = plan.levels[l];
+    for (const Group &group : level.small)
+      for (std::int64_t k = group.first; k < group.first + group.count; ++k)
+        EXPECT_EQ(std::exchange(level_of[plan.small[k]], static_cast<int>(l)), -1);
+    for (std::int64_t k = level.assemble.first; k < level.assemble.first + level.assemble.count; ++k)
+      EXPECT_EQ(std::exchange(level_of[plan.jobs[k].front], static_cast<int>(l)), -1);
+    check_level(plan, level);
+  }
+  std::map<std::pair<int, std::int64_t>, std::int64_t> blocks;  // of a level: begin, numbers
+  for (std::size_t p = 0; p < plan.fronts.size(); ++p) {
+    const Front &f = plan.fronts[p];
+    ASSERT_GE(level_of[p], 0) << "front " << p << " is of no launch";
+    if (f.parent >= 0) {
+      EXPECT_EQ(level_of[p] + 1, level_of[f.parent]);
+    }
+    EXPECT_EQ(f.buffer, level_of[p] % 2);
+    const std::int64_t below = f.rows - f.width;
+    EXPECT_LE(f.update_at + below * below, plan.update_values[f.buffer]);
+    if (below > 0) blocks[{level_of[p], f.update_at}] = below * below;
+  }
+  std::pair<int, std::int64_t> end{-1, 0};
+  for (const auto &[at, size] : blocks) {
+    EXPECT_TRUE(at >= end) << "contribution blocks overlap";
+    end = {at.first, at.second + size};
+  }
+}
+
+void check_solve(const Structure &structure) {
+  const Plan plan(structure.view(), {}, true);
+  std::vector<int> rows(plan.fronts.size(), 0), columns(plan.fronts.size(), 0), tasks(plan.fronts.size(), 0);
+  const auto each = [&](const Task &t, auto &&f) {  // fronts of a task
+    if (t.index >= 0) return f(t.front, t);
+    EXPECT_LE(t.end - t.begin, narrow_fronts);
+    for (std::int32_t k = t.begin; k < t.end; ++k) {
+      const Front &front = plan.fronts[plan.narrow[k]];
+      EXPECT_TRUE(front.rows <= narrow_rows && front.width <= narrow_columns);
+      f(plan.narrow[k], Task{plan.narrow[k], 0, front.rows, 0});
+    }
+  };
+  for (const Task &task : plan.forward) {
+    each(task, [&](std::int32_t p, const Task &t) {
+      const Front &f = plan.fronts[p];
+      EXPECT_EQ(t.begin, rows[p]);
+      EXPECT_EQ(t.index, tasks[p]);
+      rows[p] = t.end;
+      for (std::int32_t k = f.child_begin; k < f.child_end; ++k)
+        EXPECT_EQ(tasks[plan.children.list[k]], plan.forward_tasks[plan.children.list[k]]) << "a child comes later";
+    });
+    each(task, [&](std::int32_t p, const Task &) { ++tasks[p]; });
+  }
+  std::fill(tasks.begin(), tasks.end(), 0);
+  for (const Task &task : plan.backward) {
+    each(task, [&](std::int32_t p, const Task &t) {
+      const Front &f = plan.fronts[p];
+      const std::int32_t end = task.index < 0 ? f.width : t.end, begin = task.index < 0 ? 0 : t.begin;
+      EXPECT_EQ(t.index, tasks[p]);
+      EXPECT_EQ(f.width - columns[p], end);
+      columns[p] += end - begin;
+      if (f.parent >= 0) {
+        EXPECT_EQ(tasks[f.parent], plan.backward_tasks[f.parent]) << "the parent comes later";
+      }
+    });
+    each(task, [&](std::int32_t p, const Task &) { ++tasks[p]; });
+  }
+  for (std::size_t p = 0; p < plan.fronts.size(); ++p) {
+    EXPECT_EQ(rows[p], plan.fronts[p].rows);
+    EXPECT_EQ(columns[p], plan.fronts[p].width);
+  }
+}
+
+TEST(CholeskyLevelsPlan, EachFrontHasOneLevelAndEachProductIsTakenOnce) {
+  for (const std::int64_t amalgamation : {0, 8, 64}) {
+    check_factor(cube(8, amalgamation), {});
+    check_factor(cube(8, amalgamation), small_widths());
+  }
+  check_factor(cube(7, 8, 20), small_widths());
+  check_factor(cube(1, 0), {});
+}
+
+TEST(CholeskyLevelsPlan, TasksOfSolvesWaitForEarlierOnes) {
+  for (const std::int64_t amalgamation : {0, 8, 64}) check_solve(cube(8, amalgamation));
+  check_solve(cube(7, 8, 100));
+}
+
+TEST(CholeskyLevelsPlan, SmallFrontsFitTheirSharedMemory) {
+  for (const std::int64_t number : {4, 8, 16})
+    for (const std::int64_t most : {88, 200}) {
+      Widths widths;
+      widths.number = number, widths.most_small = most;
+      const Structure structure = cube(9, 64);
+      const Plan plan(structure.view(), widths, false);
+      const auto bytes = small_bytes(widths);
+      for (const Level &level : plan.levels)
+        for (int c = 0; c < small_classes; ++c)
+          for (std::int64_t k = level.small[c].first; k < level.small[c].first + level.small[c].count; ++k) {
+            const std::int64_t rows = plan.fronts[plan.small[k]].rows;
+            EXPECT_LE(rows * small_ld(rows) * number, bytes[c]);
+          }
+    }
+}
+
+}  // namespace
