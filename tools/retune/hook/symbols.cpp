@@ -19,6 +19,8 @@ extern "C" {
 // Read by the assembly below.
 __attribute__((visibility("hidden"))) void *retune_next_dlsym = nullptr;
 __attribute__((visibility("hidden"))) void *retune_next_dlvsym = nullptr;
+// This library's own dlsym: by its plain name the loader would give that of an interposer in front.
+__attribute__((visibility("hidden"))) extern char retune_own_dlsym;
 __attribute__((visibility("hidden"))) void *retune_route(void *handle, const char *name, const char *version,
                                                          const void *caller);
 }
@@ -28,7 +30,8 @@ __attribute__((visibility("hidden"))) void *retune_route(void *handle, const cha
 #endif
 // Saves the arguments, asks retune_route, and returns its answer (1: a null pointer) or jumps on (0).
 #define SEXTANT_ROUTE(function, next, version)                                                                     \
-  asm(".text\n.globl " #function "\n.type " #function ", @function\n" #function                                    \
+  asm(".text\n.globl " #function "\n.type " #function ", @function\n.hidden retune_own_" #function                 \
+      "\n.globl retune_own_" #function "\nretune_own_" #function ":\n" #function                                   \
       ":\n.cfi_startproc\nendbr64\npushq %rdi\n.cfi_adjust_cfa_offset 8\npushq %rsi\n.cfi_adjust_cfa_offset 8\n"   \
       "pushq %rdx\n.cfi_adjust_cfa_offset 8\nmovq 24(%rsp), %rcx\n" version                                        \
       "call retune_route\npopq %rdx\n.cfi_adjust_cfa_offset -8\npopq %rsi\n.cfi_adjust_cfa_offset -8\npopq %rdi\n" \
@@ -169,7 +172,7 @@ extern "C" void *retune_route(void *handle, const char *name, const char *versio
   find_next();
   // An interposer in front asks for the next dlsym by the C library's version, which would pass this one by.
   if (version && handle == RTLD_NEXT && name && !std::strcmp(name, "dlsym") && in_front(caller))
-    return reinterpret_cast<void *>(&dlsym);
+    return reinterpret_cast<void *>(&retune_own_dlsym);
   if (!name || name[0] != 'c' || name[1] != 'u' || !is_entry(name)) return nullptr;
   void *const nothing = reinterpret_cast<void *>(1);
   if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) {
