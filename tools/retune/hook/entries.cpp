@@ -209,23 +209,22 @@ __attribute__((visibility("hidden"))) void *retune_exports[sextant::retune::entr
     SEXTANT_ENTRIES(SEXTANT_TARGET)};
 #undef SEXTANT_TARGET
 }
-#define SEXTANT_EXPORT(index, name, base, flags, type, body)                                                        \
-  asm(".text\n.globl " name "\n.type " name ", @function\n.hidden retune_own_" #index "\n.globl retune_own_" #index \
-      "\nretune_own_" #index ":\n" name ":\n.cfi_startproc\nendbr64\njmpq *retune_exports+8*" #index                \
-      "(%rip)\n.cfi_endproc\n.size " name ", .-" name "\n");
+#define SEXTANT_EXPORT(index, name, base, flags, type, body)                                                       \
+  asm(".text\n.globl " name "\n.type " name ", @function\n" name                                                   \
+      ":\n.cfi_startproc\nendbr64\njmpq *retune_exports+8*" #index "(%rip)\n.cfi_endproc\n.size " name ", .-" name \
+      "\n");
 SEXTANT_ENTRIES(SEXTANT_EXPORT)
 #undef SEXTANT_EXPORT
 
 namespace sextant::retune {
 
-#define SEXTANT_ADDRESS(index, name, base, flags, type, body) \
-  extern "C" __attribute__((visibility("hidden"))) char retune_own_##index;
+#define SEXTANT_ADDRESS(index, name, base, flags, type, body) extern "C" char export_##index asm(name);
 SEXTANT_ENTRIES(SEXTANT_ADDRESS)
 #undef SEXTANT_ADDRESS
 
 bool is_export(const void *address) {
 #define SEXTANT_IS(index, name, base, flags, type, body) \
-  if (address == &retune_own_##index) return true;
+  if (address == &export_##index) return true;
   SEXTANT_ENTRIES(SEXTANT_IS)
 #undef SEXTANT_IS
   return false;
