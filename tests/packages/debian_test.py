@@ -23,7 +23,8 @@ WANTED = {
                         r"/usr/include/sextant/plugin/plugin\.h", r"/usr/lib/[^/]+/libsextant\.so",
                         r"/usr/lib/[^/]+/pkgconfig/sextant\.pc", r"/usr/lib/[^/]+/cmake/Sextant/SextantConfig\.cmake"],
                        {"Section": "libdevel", "Depends": r"libsextant0 \(= "}),
-    "sextant-tools": ([r"/usr/bin/sextant", r"/usr/share/man/man1/sextant\.1\.gz", r"/usr/share/bash-completion/completions/sextant",
+    "sextant-tools": ([r"/usr/bin/sextant", r"/usr/lib/[^/]+/sextant/libsextant-retune\.so",
+                       r"/usr/share/man/man1/sextant\.1\.gz", r"/usr/share/bash-completion/completions/sextant",
                        r"/usr/share/zsh/vendor-completions/_sextant", r"/usr/share/fish/vendor_completions\.d/sextant\.fish"],
                       {"Section": "math", "Depends": r"libsextant0 \(= "}),
 }  # fmt: skip
