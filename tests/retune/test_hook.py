@@ -36,11 +36,12 @@ class WaysIn(HookTest):
                          CHANGED)  # fmt: skip
 
     def test_other_interposers(self):
-        for preload in (f"{HOOK}:{INTERPOSER}", f"{INTERPOSER}:{HOOK}"):
+        # One in front that takes dlsym from the C library by its version passes the hook by: the program runs as without it.
+        for preload, expected in ((f"{HOOK}:{INTERPOSER}", CHANGED), (f"{INTERPOSER}:{HOOK}", PLAIN)):
             with self.subTest(preload=preload):
                 seen = self.path("seen")
                 steps = ("names", "load", self.ptx, "get", "axpy", *SIMPLE)
-                self.assertEqual(self.run_program(*steps, preload=preload, SEXTANT_TEST_SEEN=seen), CHANGED)
+                self.assertEqual(self.run_program(*steps, preload=preload, SEXTANT_TEST_SEEN=seen), expected)
                 with open(seen, encoding="ascii") as file:
                     self.assertGreater(int(file.read().split()[0]), 0)
                 linked = ("linked", "load", self.ptx, "get", "axpy", *SIMPLE)

@@ -19,8 +19,7 @@ extern "C" {
 // Read by the assembly below.
 __attribute__((visibility("hidden"))) void *retune_next_dlsym = nullptr;
 __attribute__((visibility("hidden"))) void *retune_next_dlvsym = nullptr;
-__attribute__((visibility("hidden"))) void *retune_route(void *handle, const char *name, const char *version,
-                                                         const void *caller);
+__attribute__((visibility("hidden"))) void *retune_route(void *handle, const char *name, const char *version);
 }
 
 #ifndef __x86_64__
@@ -30,7 +29,7 @@ __attribute__((visibility("hidden"))) void *retune_route(void *handle, const cha
 #define SEXTANT_ROUTE(function, next, version)                                                                     \
   asm(".text\n.globl " #function "\n.type " #function ", @function\n" #function                                    \
       ":\n.cfi_startproc\nendbr64\npushq %rdi\n.cfi_adjust_cfa_offset 8\npushq %rsi\n.cfi_adjust_cfa_offset 8\n"   \
-      "pushq %rdx\n.cfi_adjust_cfa_offset 8\nmovq 24(%rsp), %rcx\n" version                                        \
+      "pushq %rdx\n.cfi_adjust_cfa_offset 8\n" version                                                             \
       "call retune_route\npopq %rdx\n.cfi_adjust_cfa_offset -8\npopq %rsi\n.cfi_adjust_cfa_offset -8\npopq %rdi\n" \
       ".cfi_adjust_cfa_offset -8\ntestq %rax, %rax\njne 1f\nmovq " #next                                           \
       "(%rip), %rax\ntestq %rax, %rax\nje 2f\njmpq *%rax\n"                                                        \
@@ -111,25 +110,6 @@ int visit(dl_phdr_info *info, std::size_t, void *given) {
   return 1;
 }
 
-struct Order {
-  const void *address;
-  bool before = false;
-};
-
-int visit_order(dl_phdr_info *info, std::size_t, void *given) {
-  auto &order = *static_cast<Order *>(given);
-  if (holds(*info, &retune_next_dlsym)) return 1;
-  order.before = holds(*info, order.address);
-  return order.before ? 1 : 0;
-}
-
-// Whether the address is in a library that the loader has in front of this one.
-bool in_front(const void *address) {
-  Order order{address};
-  dl_iterate_phdr(visit_order, &order);
-  return order.before;
-}
-
 void *find_behind(const char *name) {
   Search search{name, &retune_next_dlsym};
   dl_iterate_phdr(visit, &search);
@@ -165,11 +145,8 @@ void *driver_handle() {
 }  // namespace sextant::retune
 
 // 0: go on; 1: there is no such symbol; else what to hand out.
-extern "C" void *retune_route(void *handle, const char *name, const char *version, const void *caller) {
+extern "C" void *retune_route(void *handle, const char *name, const char *version) {
   find_next();
-  // An interposer in front asks for the next dlsym by the C library's version, which would pass this one by.
-  if (version && handle == RTLD_NEXT && name && !std::strcmp(name, "dlsym") && in_front(caller))
-    return reinterpret_cast<void *>(&dlsym);
   if (!name || name[0] != 'c' || name[1] != 'u' || !is_entry(name)) return nullptr;
   void *const nothing = reinterpret_cast<void *>(1);
   if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) {
