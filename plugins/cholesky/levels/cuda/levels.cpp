@@ -90,14 +90,12 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
 }
 
 sxt_status open(const void *state, const sxt_filled *, const sxt_exec *exec, void **session) {
-  return cuda::build<Session>(exec, session, [&](Session &made) {
-    return fill(made, *static_cast<const State *>(state), exec), SXT_OK;
-  });
+  return cuda::build<Session>(
+      exec, session, [&](Session &made) { return fill(made, *static_cast<const State *>(state), exec), SXT_OK; });
 }
 
 sxt_status check_types(const State &state, const sxt_cholesky_args &args, const sxt_exec *exec) {
-  if (args.factors != SXT_FACTORS_LLH)
-    return error(exec, SXT_E_NOT_SUPPORTED, "this scheduler factors as L L^H alone");
+  if (args.factors != SXT_FACTORS_LLH) return error(exec, SXT_E_NOT_SUPPORTED, "this scheduler factors as L L^H alone");
   if (args.value_type != state.type) return error(exec, SXT_E_TYPE, "it was prepared for %s", value_name(state.type));
   const bool half = (args.value_type == SXT_F64 && args.value_type_a == SXT_F32) ||
                     (args.value_type == SXT_C128 && args.value_type_a == SXT_C64);

@@ -98,9 +98,8 @@ void Plan::find_levels(const Lists &lists) {
     large.clear();
     for (const std::int32_t p : list)
       if (class_of(fronts[p]) == small_classes) large.push_back(p);
-    std::stable_sort(large.begin(), large.end(), [&](std::int32_t a, std::int32_t b) {
-      return fronts[a].rows > fronts[b].rows;
-    });
+    std::stable_sort(large.begin(), large.end(),
+                     [&](std::int32_t a, std::int32_t b) { return fronts[a].rows > fronts[b].rows; });
     most_large = std::max(most_large, static_cast<std::int64_t>(large.size()));
     if (!large.empty()) add_large(level, large);
   }
@@ -224,7 +223,9 @@ void Plan::find_tasks(const Lists &lists) {
 // A front's columns in blocks, each of which waits for those before it, then rows below; one task where it is small.
 void Plan::add_forward(std::int32_t p) {
   const Front &f = fronts[p];
-  const auto add = [&](std::int32_t begin, std::int32_t end) { forward.push_back({p, begin, end, forward_tasks[p]++}); };
+  const auto add = [&](std::int32_t begin, std::int32_t end) {
+    forward.push_back({p, begin, end, forward_tasks[p]++});
+  };
   if (f.width <= solve_columns && f.rows - f.width <= solve_rows) return add(0, f.rows);
   for (std::int32_t k = 0; k < f.width; k += solve_columns) add(k, std::min(k + solve_columns, f.width));
   for (std::int32_t r = f.width; r < f.rows; r += solve_rows) add(r, std::min(r + solve_rows, f.rows));
@@ -238,14 +239,14 @@ void Plan::add_backward(std::int32_t p) {
 }
 
 void Plan::add_narrow(std::vector<Task> &to, std::int32_t first, std::int32_t end) {
-  for (std::int32_t k = first; k < end; k += narrow_fronts)
-    to.push_back({-1, k, std::min(k + narrow_fronts, end), -1});
+  for (std::int32_t k = first; k < end; k += narrow_fronts) to.push_back({-1, k, std::min(k + narrow_fronts, end), -1});
 }
 
 std::uint64_t Plan::bytes() const {
   const auto of = [](const auto &list) { return list.size() * sizeof(list[0]); };
-  std::uint64_t sum = sizeof *this + of(fronts) + of(super_of) + of(place) + of(children.begin) + of(children.list) + of(levels) +
-                      of(small) + of(jobs) + of(forward) + of(backward) + of(narrow) + of(forward_tasks) + of(backward_tasks);
+  std::uint64_t sum = sizeof *this + of(fronts) + of(super_of) + of(place) + of(children.begin) + of(children.list) +
+                      of(levels) + of(small) + of(jobs) + of(forward) + of(backward) + of(narrow) + of(forward_tasks) +
+                      of(backward_tasks);
   for (const Level &level : levels) {
     sum += of(level.columns);
     for (const BlockColumn &column : level.columns) sum += of(column.steps);

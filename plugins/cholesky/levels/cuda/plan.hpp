@@ -20,7 +20,7 @@ inline constexpr int assemble_columns = 8;  // of a front, for one block of thre
 inline constexpr int solve_columns = 64;    // of a front, for one task of a solve
 // A front of so many rows and columns is one warp's in a solve; so many of them are one task.
 inline constexpr int narrow_rows = 64, narrow_columns = 32, narrow_fronts = 4;
-inline constexpr int solve_rows = 128;      // below a front's columns, for one task of a forward solve
+inline constexpr int solve_rows = 128;           // below a front's columns, for one task of a forward solve
 inline constexpr std::int64_t most_columns = 8;  // right-hand sides that a sweep takes at once
 
 struct Widths {
@@ -90,20 +90,20 @@ class Plan {
   const Widths widths;
   std::vector<Front> fronts;
   std::vector<std::int32_t> super_of;  // of a column
-  std::vector<std::int32_t> place;  // of rows in the parent's list
+  std::vector<std::int32_t> place;     // of rows in the parent's list
   sextant_cholesky::ChildLists children;
 
   // Factorisations.
-  std::vector<Level> levels;            // leaves first
-  std::vector<std::int32_t> small;      // small fronts by level and class
+  std::vector<Level> levels;        // leaves first
+  std::vector<std::int32_t> small;  // small fronts by level and class
   std::vector<Job> jobs;
-  std::int64_t update_values[2] = {};   // numbers of the two buffers
-  std::int64_t most_large = 0;          // large fronts of one level
+  std::int64_t update_values[2] = {};  // numbers of the two buffers
+  std::int64_t most_large = 0;         // large fronts of one level
   std::int64_t launches = 0;
 
   // Solves.
   std::vector<Task> forward, backward;
-  std::vector<std::int32_t> narrow;  // fronts by level
+  std::vector<std::int32_t> narrow;                         // fronts by level
   std::vector<std::int32_t> forward_tasks, backward_tasks;  // of each front
 
   std::uint64_t bytes() const;
@@ -126,7 +126,6 @@ class Plan {
   Group products(std::vector<Job> list);
   template <class F>
   Group group(const std::vector<std::int32_t> &large, F &&job_of);
-
 };
 
 }  // namespace sextant_cholesky_levels

@@ -26,7 +26,7 @@ struct State {
   int multiprocessors = 1;
   sextant_cholesky::Tables tables{};
   DeviceArray super_ptr, row_ptr, value_ptr, rows, super_of, fronts, place, children;
-  DeviceArray entry_from, entry_to, small, jobs;              // the factorisation's
+  DeviceArray entry_from, entry_to, small, jobs;                               // the factorisation's
   DeviceArray perm, narrow, forward, backward, forward_tasks, backward_tasks;  // the solves'
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What cholesky.levels.cuda derives from a structure, without a device: each front is of one level and one launch,
-// products reach each entry once for each column, contribution blocks do not overlap, tasks wait for earlier ones alone.
+// products reach each entry once for each column, contribution blocks do not overlap, tasks wait for earlier ones
+// alone.
 #include <gtest/gtest.h>
 
 #include <algorithm>
