@@ -8,9 +8,9 @@
 #include <limits>
 #include <thread>
 
-#include "tools/measure/cholesky_plan.hpp"
 #include "support.hpp"
 #include "tests/api/cholesky_support.hpp"
+#include "tools/measure/cholesky_plan.hpp"
 
 namespace {
 
@@ -100,8 +100,9 @@ class CholeskyGpu : public testing::Test {
           if (scheduler == levels && factorization == SXT_LDLH) continue;
           const Cholesky cholesky = factored(analyse_on_gpu(matrix, options, scheduler));
           for (const std::int64_t n_rhs : {1, 3, 20})
-            expect_solved(a, cholesky, n_rhs,
-                          scheduler + (", n " + std::to_string(n)) + ", factorization " + std::to_string(factorization));
+            expect_solved(
+                a, cholesky, n_rhs,
+                scheduler + (", n " + std::to_string(n)) + ", factorization " + std::to_string(factorization));
         }
       }
   }

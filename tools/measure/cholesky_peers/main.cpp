@@ -118,7 +118,8 @@ double error_of(const Problem &a, const std::vector<double> &b, const std::vecto
   for (std::size_t i = 0; i < n; ++i) {
     double r = b[base + i], s = std::abs(r);
     for (std::int32_t k = a.ptr[i]; k < a.ptr[i + 1]; ++k) {
-      const double term = a.values[static_cast<std::size_t>(k)] * x[base + static_cast<std::size_t>(a.col[static_cast<std::size_t>(k)])];
+      const double term = a.values[static_cast<std::size_t>(k)] *
+                          x[base + static_cast<std::size_t>(a.col[static_cast<std::size_t>(k)])];
       r -= term, s += std::abs(term);
     }
     if (std::isnan(r)) return r;
@@ -145,7 +146,8 @@ std::shared_ptr<cholesky::Analysis> analyse(const OnGpu &context, const std::sha
   need(gpu_test::load_launch(context.handle, path, *options.launch));
   settings.scheduler.clear();
   auto second = std::make_shared<cholesky::Analysis>(matrix, settings);
-  if (!gpu_test::has_launch(context.handle, path, *options.launch)) throw std::runtime_error("the plan was not followed");
+  if (!gpu_test::has_launch(context.handle, path, *options.launch))
+    throw std::runtime_error("the plan was not followed");
   return second;
 }
 
@@ -174,8 +176,10 @@ Row ours(const OnGpu &context, const Problem &a, const Options &options, const c
   const std::unique_ptr<Session> session = analysis->open_factor();
   const auto run = [&] { session->ask(&call.h); };
   row.first = ms_of(run);
-  row.refactor = median_ms(options.repeat, [] {}, run);
-  if (failed >= 0) throw std::runtime_error("column " + std::to_string(failed) + " failed, pivot " + std::to_string(pivot));
+  row.refactor = median_ms(
+      options.repeat, [] {}, run);
+  if (failed >= 0)
+    throw std::runtime_error("column " + std::to_string(failed) + " failed, pivot " + std::to_string(pivot));
   const auto solve = [&](std::int64_t columns) {
     const std::vector<double> b = right_sides(a, columns);
     DeviceBuffer x(device, b.size() * 8);
@@ -200,20 +204,26 @@ Row ours(const OnGpu &context, const Problem &a, const Options &options, const c
 }
 
 Row cudss(const cudss_peer::Functions &functions, const Problem &a, const Options &options) {
-  sxt_peer_csr csr{static_cast<std::int32_t>(a.n()), static_cast<std::int32_t>(a.n()),
-                   static_cast<std::int32_t>(a.values.size()), a.ptr.data(), a.col.data(), a.values.data()};
+  sxt_peer_csr csr{static_cast<std::int32_t>(a.n()),
+                   static_cast<std::int32_t>(a.n()),
+                   static_cast<std::int32_t>(a.values.size()),
+                   a.ptr.data(),
+                   a.col.data(),
+                   a.values.data()};
   Row row;
   std::optional<cudss_peer::System> system;
   row.order_s = 1e-3 * ms_of([&] { system.emplace(functions, csr); });
   row.first = ms_of([&] { system->factor(); });
-  row.refactor = median_ms(options.repeat, [] {}, [&] { system->factor(); });
+  row.refactor = median_ms(
+      options.repeat, [] {}, [&] { system->factor(); });
   const auto solve = [&](std::int64_t columns) {
     const std::vector<double> b = right_sides(a, columns);
     cudss_peer::DeviceArray right(functions, b.size() * 8), left(functions, b.size() * 8);
     right.put(b.data(), b.size() * 8);
     const auto once = [&] { system->solve(right.data(), left.data(), columns); };
     once();
-    const double ms = median_ms(options.repeat, [] {}, once);
+    const double ms = median_ms(
+        options.repeat, [] {}, once);
     std::vector<double> got(b.size());
     cudss_peer::need(functions.copy(got.data(), left.data(), got.size() * 8, cudss_peer::memory_to_host), "copy");
     row.error = std::max(std::isnan(row.error) ? 0 : row.error, error_of(a, b, got));
@@ -224,9 +234,11 @@ Row cudss(const cudss_peer::Functions &functions, const Problem &a, const Option
 }
 
 void print(const Problem &a, const char *name, const Row &row, const Row *other) {
-  std::printf("| %s | %lld | %s | %.1f | %lld | %.2f | %.2f | %.2f | %.2f | %.3f | %.2f | %.3f | %.2f | %.2f | %.2f | %.0e |", a.name.c_str(),
-              (long long)a.n(), name, 1e-6 * static_cast<double>(row.nnz_l), (long long)row.supers, 1e-9 * row.flops,
-              row.device_gb, row.order_s, row.first, row.refactor, row.predicted, row.solve, row.predicted_solve, row.solve8, row.solve64, row.error);
+  std::printf(
+      "| %s | %lld | %s | %.1f | %lld | %.2f | %.2f | %.2f | %.2f | %.3f | %.2f | %.3f | %.2f | %.2f | %.2f | %.0e |",
+      a.name.c_str(), (long long)a.n(), name, 1e-6 * static_cast<double>(row.nnz_l), (long long)row.supers,
+      1e-9 * row.flops, row.device_gb, row.order_s, row.first, row.refactor, row.predicted, row.solve,
+      row.predicted_solve, row.solve8, row.solve64, row.error);
   if (other)
     std::printf(" %.2f | %.2f |\n", other->refactor / row.refactor, other->solve / row.solve);
   else
@@ -295,9 +307,10 @@ int main(int argc, char **argv) {
     const char *const folders[] = {options.cudss.c_str(), nullptr};
     const bool there = !options.cudss.empty() && functions.load(folders, tried, location);
     if (!options.cudss.empty() && !there) std::fprintf(stderr, "cuDSS was not found: %s\n", tried.c_str());
-    std::printf("| problem | n | by | nnz(L) M | supernodes | GFlop | device GB | order s | first ms | refactor ms | "
-                "predicted | solve ms | predicted | 8 rhs | 64 rhs | error | refactor, cuDSS / it | solve |\n"
-                "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+    std::printf(
+        "| problem | n | by | nnz(L) M | supernodes | GFlop | device GB | order s | first ms | refactor ms | "
+        "predicted | solve ms | predicted | 8 rhs | 64 rhs | error | refactor, cuDSS / it | solve |\n"
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (const std::string &name : options.problems) measure(context, there ? &functions : nullptr, name, options);
     return 0;
   } catch (const std::exception &problem) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One symmetric positive definite matrix in cuDSS, f64 and i32, its upper triangle in device memory. The library and the
-// CUDA runtime are loaded by name; the declarations are ours.
+// One symmetric positive definite matrix in cuDSS, f64 and i32, its upper triangle in device memory. The library and
+// the CUDA runtime are loaded by name; the declarations are ours.
 #pragma once
 
 #include <cstddef>
@@ -47,14 +47,14 @@ struct Functions {
     if (!open(runtime, {"libcudart.so.13", "libcudart.so.12"})) return false;
     if (!open(cudss, {"libcudss.so.1", "libcudss.so.0"})) return false;
     location = cudss.path();
-    const bool all =
-        runtime.find(alloc, "cudaMalloc") && runtime.find(free, "cudaFree") && runtime.find(copy, "cudaMemcpy") &&
-        runtime.find(synchronize, "cudaDeviceSynchronize") && cudss.find(create, "cudssCreate") &&
-        cudss.find(create_config, "cudssConfigCreate") && cudss.find(create_data, "cudssDataCreate") &&
-        cudss.find(create_csr, "cudssMatrixCreateCsr") && cudss.find(create_dense, "cudssMatrixCreateDn") &&
-        cudss.find(execute, "cudssExecute") && cudss.find(destroy, "cudssDestroy") &&
-        cudss.find(destroy_config, "cudssConfigDestroy") && cudss.find(destroy_data, "cudssDataDestroy") &&
-        cudss.find(destroy_matrix, "cudssMatrixDestroy") && cudss.find(property, "cudssGetProperty");
+    const bool all = runtime.find(alloc, "cudaMalloc") && runtime.find(free, "cudaFree") &&
+                     runtime.find(copy, "cudaMemcpy") && runtime.find(synchronize, "cudaDeviceSynchronize") &&
+                     cudss.find(create, "cudssCreate") && cudss.find(create_config, "cudssConfigCreate") &&
+                     cudss.find(create_data, "cudssDataCreate") && cudss.find(create_csr, "cudssMatrixCreateCsr") &&
+                     cudss.find(create_dense, "cudssMatrixCreateDn") && cudss.find(execute, "cudssExecute") &&
+                     cudss.find(destroy, "cudssDestroy") && cudss.find(destroy_config, "cudssConfigDestroy") &&
+                     cudss.find(destroy_data, "cudssDataDestroy") && cudss.find(destroy_matrix, "cudssMatrixDestroy") &&
+                     cudss.find(property, "cudssGetProperty");
     if (!all) tried += "; a function is missing in " + location;
     return all;
   }
@@ -83,8 +83,12 @@ class System {
  public:
   // Both triangles of the matrix: places of the upper one are kept, so that values may come again.
   System(const Functions &functions, const sxt_peer_csr &a)
-      : f_(functions), rows_(a.rows), triangle_(upper(a)), ptr_(f_, sizeof(std::int32_t) * (std::size_t(a.rows) + 1)),
-        col_(f_, sizeof(std::int32_t) * triangle_.from.size()), values_(f_, sizeof(double) * triangle_.from.size()) {
+      : f_(functions),
+        rows_(a.rows),
+        triangle_(upper(a)),
+        ptr_(f_, sizeof(std::int32_t) * (std::size_t(a.rows) + 1)),
+        col_(f_, sizeof(std::int32_t) * triangle_.from.size()),
+        values_(f_, sizeof(double) * triangle_.from.size()) {
     ptr_.put(triangle_.ptr.data(), sizeof(std::int32_t) * triangle_.ptr.size());
     col_.put(triangle_.col.data(), sizeof(std::int32_t) * triangle_.col.size());
     put_values(a.values);

@@ -101,8 +101,8 @@ constexpr std::size_t panel_shared() {
   return sizeof(T) * panel_columns * panel_ld;
 }
 
-// Columns k0 .. k1-1 of a front. Every block factors the triangle with rows of its own below it; the last one writes the
-// triangle, when all have read it. tickets: 0 before and after, one a large front of a level.
+// Columns k0 .. k1-1 of a front. Every block factors the triangle with rows of its own below it; the last one writes
+// the triangle, when all have read it. tickets: 0 before and after, one a large front of a level.
 template <class T>
 __global__ void __launch_bounds__(panel_threads)
     factor_panels(Numbers<T> v, const Job *jobs, int count, unsigned *tickets) {
@@ -134,7 +134,8 @@ __global__ void __launch_bounds__(panel_threads)
     for (int c = 0; c < w; ++c) a[c * std::int64_t{f.rows}] = factor_entry(panel, good, row, c);
   if (threadIdx.x == 0) {
     __threadfence();
-    last = atomicInc(tickets + job.place, static_cast<unsigned>(job.blocks) - 1) == static_cast<unsigned>(job.blocks) - 1;
+    last =
+        atomicInc(tickets + job.place, static_cast<unsigned>(job.blocks) - 1) == static_cast<unsigned>(job.blocks) - 1;
   }
   __syncthreads();
   if (!last || !in_triangle || !there) return;

@@ -75,7 +75,8 @@ struct Judged {
   Real<T> pivot, inverse;
   bool failed;
 };
-// 1 / x for a pivot, which is no subnormal number and far from the ends of its type's range, or else the plain quotient.
+// 1 / x for a pivot, which is no subnormal number and far from the ends of its type's range, or else the plain
+// quotient.
 __device__ __forceinline__ double reciprocal(double x) {
   const double size = fabs(x);
   if (!(size > 0x1p-1000 && size < 0x1p1000)) return 1 / x;
@@ -124,9 +125,9 @@ __device__ void take_off_columns(const PanelOf<T> &p, int row, int c0, T (&mine)
   }
 }
 
-// Sixteen columns of all rows, two at a time: their numbers are made known, and after one barrier each thread finds both
-// pivots for itself. The column of an odd pivot is made known without what the even one gives, and corrected at the end.
-// The column that failed, or -1; in all threads.
+// Sixteen columns of all rows, two at a time: their numbers are made known, and after one barrier each thread finds
+// both pivots for itself. The column of an odd pivot is made known without what the even one gives, and corrected at
+// the end. The column that failed, or -1; in all threads.
 template <class T>
 __device__ int factor_group(const Call<T> &call, const PanelOf<T> &p, int row, bool there, int c0,
                             T (&mine)[group_columns]) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products of large fronts: columns c0 .. c1-1 and rows from c0 on lose L(rows, k0 .. k1-1) L(columns, k0 .. k1-1)^H, in
-// square tiles on and below the diagonal. f64 goes by the tensor cores' double-precision instruction, tiles of 64 or
-// 128; other types by multiply-adds in tiles of 64. Bound: arithmetic; a tile of 128 reads 1/64 number an operation pair.
+// Products of large fronts: columns c0 .. c1-1 and rows from c0 on lose L(rows, k0 .. k1-1) L(columns, k0 .. k1-1)^H,
+// in square tiles on and below the diagonal. f64 goes by the tensor cores' double-precision instruction, tiles of 64 or
+// 128; other types by multiply-adds in tiles of 64. Bound: arithmetic; a tile of 128 reads 1/64 number an operation
+// pair.
 #pragma once
 
 #include "numbers.cuh"
@@ -106,10 +107,9 @@ constexpr std::size_t mma_shared(int size) {
 // b's rows t and t + 4, column g; c's rows g and g + 8, columns 2 t and 2 t + 1.
 __device__ __forceinline__ void multiply_add(double (&c)[4], const double (&a)[4], const double (&b)[2]) {
 #if __CUDA_ARCH__ >= 900
-  asm volatile(
-      "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+               : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+               : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
 #elif defined(__CUDA_ARCH__)
 #pragma unroll
   for (int k = 0; k < 2; ++k)
@@ -193,8 +193,7 @@ __device__ void subtract(const Tile<double> &t, int size, int r0, int c0, const 
 #pragma unroll
       for (int i = 0; i < m; ++i)
 #pragma unroll
-        for (int e = 0; e < 4; ++e)
-          to[16 * i + e / 2 * 8 + (8 * j + e % 2) * t.ld_to] = old[i][e] - sum[i][j][e];
+        for (int e = 0; e < 4; ++e) to[16 * i + e / 2 * 8 + (8 * j + e % 2) * t.ld_to] = old[i][e] - sum[i][j][e];
     }
     return;
   }

@@ -30,8 +30,11 @@ class Recorder {
  public:
   Recorder(const State &state, FactorSession &session, Recorded &lanes)
       : state_(state), plan_(*state.plan), session_(session), lanes_(lanes) {
-    v_ = {state.fronts.as<const Front>(), state.place.as<const std::int32_t>(), state.children.as<const std::int32_t>(),
-          session.call.as<const Call<T>>(), {session.updates[0].as<T>(), session.updates[1].as<T>()}};
+    v_ = {state.fronts.as<const Front>(),
+          state.place.as<const std::int32_t>(),
+          state.children.as<const std::int32_t>(),
+          session.call.as<const Call<T>>(),
+          {session.updates[0].as<T>(), session.updates[1].as<T>()}};
   }
 
   void level(const Level &level) {
@@ -53,9 +56,15 @@ class Recorder {
     const std::int32_t *const list = state_.small.as<const std::int32_t>() + group.first;
     const auto shared = static_cast<std::size_t>(small_bytes(plan_.widths)[of_class] + small_margin);
     switch (of_class) {
-      case 0: factor_small_fronts<T, small_threads(0)><<<group.blocks, small_threads(0), shared, stream>>>(v_, list); break;
-      case 1: factor_small_fronts<T, small_threads(1)><<<group.blocks, small_threads(1), shared, stream>>>(v_, list); break;
-      case 2: factor_small_fronts<T, small_threads(2)><<<group.blocks, small_threads(2), shared, stream>>>(v_, list); break;
+      case 0:
+        factor_small_fronts<T, small_threads(0)><<<group.blocks, small_threads(0), shared, stream>>>(v_, list);
+        break;
+      case 1:
+        factor_small_fronts<T, small_threads(1)><<<group.blocks, small_threads(1), shared, stream>>>(v_, list);
+        break;
+      case 2:
+        factor_small_fronts<T, small_threads(2)><<<group.blocks, small_threads(2), shared, stream>>>(v_, list);
+        break;
       default: factor_small_fronts<T, small_threads(3)><<<group.blocks, small_threads(3), shared, stream>>>(v_, list);
     }
     cuda::need_launch("small fronts");
@@ -97,7 +106,8 @@ class Recorder {
         subtract_products_f64<wide_tile, 64, 32>
             <<<group.blocks, 256, mma_shared(wide_tile), stream>>>(v_, jobs(group), group.count);
       else
-        subtract_products_f64<tile, 32, 32><<<group.blocks, 128, mma_shared(tile), stream>>>(v_, jobs(group), group.count);
+        subtract_products_f64<tile, 32, 32>
+            <<<group.blocks, 128, mma_shared(tile), stream>>>(v_, jobs(group), group.count);
     } else {
       subtract_products<T><<<group.blocks, product_threads, 0, stream>>>(v_, jobs(group), group.count);
     }

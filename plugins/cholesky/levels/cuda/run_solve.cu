@@ -21,7 +21,12 @@ template <class T>
 class Solve {
  public:
   Solve(const State &state, const SolveSession &session, const sxt_cholesky_args &args, const sxt_exec &exec)
-      : state_(state), plan_(*state.plan), session_(session), args_(args), exec_(exec), stream_(cuda::stream_of(exec)) {}
+      : state_(state),
+        plan_(*state.plan),
+        session_(session),
+        args_(args),
+        exec_(exec),
+        stream_(cuda::stream_of(exec)) {}
 
   // False where it was cancelled. Throws Failure.
   bool group(std::int64_t set, std::int64_t first, std::int64_t columns) {
@@ -130,10 +135,10 @@ sxt_status run_pivots(const State &state, const sxt_cholesky_args &args, const s
     return cuda::with_number(args.value_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
       for (std::int64_t set = 0; set < args.n_sets; ++set) {
-        sextant_cholesky::tell_pivots_of<<<blocks_of(state.plan->s.n, vector_threads), vector_threads, 0,
-                                           cuda::stream_of(*exec)>>>(
-            state.tables, set_of<T>(static_cast<const void *>(args.factor), args.stride_factor, set),
-            args.factors == SXT_FACTORS_LLH, set_of<cuda::Real<T>>(args.b, args.stride_b, set));
+        sextant_cholesky::
+            tell_pivots_of<<<blocks_of(state.plan->s.n, vector_threads), vector_threads, 0, cuda::stream_of(*exec)>>>(
+                state.tables, set_of<T>(static_cast<const void *>(args.factor), args.stride_factor, set),
+                args.factors == SXT_FACTORS_LLH, set_of<cuda::Real<T>>(args.b, args.stride_b, set));
         cuda::need_launch("pivots");
       }
       return SXT_OK;

@@ -114,8 +114,7 @@ __global__ void __launch_bounds__(threads) factor_small_fronts(Numbers<T> v, con
   const int good = factor_panel_rows(call, panel, row, row < f.rows);
   T *const l = call.l + f.value_at;
   for (int c = warp; c < f.width; c += threads / 32)
-    for (int r = c + lane; r < f.rows; r += 32)
-      l[r + c * f.rows] = x[r + c * ld] = factor_entry(panel, good, r, c);
+    for (int r = c + lane; r < f.rows; r += 32) l[r + c * f.rows] = x[r + c * ld] = factor_entry(panel, good, r, c);
   __syncthreads();
   if (f.parent >= 0) give_contribution<T, threads>(f, x, ld, v.update(f));
 }

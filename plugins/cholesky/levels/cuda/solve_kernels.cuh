@@ -75,7 +75,8 @@ __device__ void await_columns(const Sweep<T> &v, const Front &f, int front, int 
 
 // Rows of one task lose what the columns before them give: of the front's own columns, all that stand before `end`.
 template <class T, int most>
-__device__ void take_off_known(const Sweep<T> &v, const Front &f, const Task &t, int end, const SolveMemory<T> &memory) {
+__device__ void take_off_known(const Sweep<T> &v, const Front &f, const Task &t, int end,
+                               const SolveMemory<T> &memory) {
   const T *const block = v.l + f.value_at;
   const int count = t.end - t.begin;
   // Where rows are few, two threads share one.
@@ -249,8 +250,7 @@ struct TileSums {
     for (int c = 0; c < own; ++c) {
       const int column = side * own + c;
       if (j < t.end - t.begin && column < v.columns)
-        m.vector[j + column * most_task_rows] =
-            numbers::difference(v.x[f.first + t.begin + j + column * v.n], sum[c]);
+        m.vector[j + column * most_task_rows] = numbers::difference(v.x[f.first + t.begin + j + column * v.n], sum[c]);
     }
     __syncthreads();
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What both sweeps of a solve share: tasks and how they wait for one another, triangles of 64 columns, and narrow fronts.
+// What both sweeps of a solve share: tasks and how they wait for one another, triangles of 64 columns, and narrow
+// fronts.
 #pragma once
 
 #include "numbers.cuh"
@@ -7,7 +8,8 @@
 namespace sextant_cholesky_levels {
 
 constexpr int solve_threads = 128, most_task_rows = solve_columns + solve_rows;
-static_assert(solve_threads / 32 * narrow_rows <= most_task_rows + solve_rows, "narrow fronts gather in `vector` and `known`");
+static_assert(solve_threads / 32 * narrow_rows <= most_task_rows + solve_rows,
+              "narrow fronts gather in `vector` and `known`");
 static_assert(solve_threads / 32 == narrow_fronts);
 constexpr int triangle_ld = solve_columns + 1;
 
@@ -21,8 +23,8 @@ struct Sweep {
   std::int32_t n_tasks;
   std::int32_t columns;
   const T *l;
-  T *x;             // n a column, in the order of elimination
-  T *vectors;       // as many numbers a column as the row lists have
+  T *x;        // n a column, in the order of elimination
+  T *vectors;  // as many numbers a column as the row lists have
   std::int64_t n, size;
   std::int32_t *ticket, *done, *solved;  // of each front: tasks that ended; column blocks that are solved
 };
@@ -258,8 +260,7 @@ __device__ void backward_narrow(const Sweep<T> &v, int front) {
   for (int k = 0; k < lane_rows; ++k) {
     const int r = lane + 32 * k, row = r < f.rows ? v.rows[f.row_at + r] : 0;
 #pragma unroll
-    for (int c = 0; c < most; ++c)
-      mine[c][k] = r < f.rows && c < v.columns ? fresh(v.x + row + c * v.n) : T{};
+    for (int c = 0; c < most; ++c) mine[c][k] = r < f.rows && c < v.columns ? fresh(v.x + row + c * v.n) : T{};
   }
   for (int end = f.factored ? f.width : 0; end > 0; end -= columns_ahead) {
     T entry[columns_ahead][lane_rows];

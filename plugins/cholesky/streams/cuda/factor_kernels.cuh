@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kernels of the factorisation beside panels and products: whole leaf subtrees, what these contribute, and `modify`, which adds a product to a block column of an ancestor. Rows are found by search in the
-// ascending lists: about ten steps in the cache for each row of a tile, and no map for each pair of supernodes.
+// Kernels of the factorisation beside panels and products: whole leaf subtrees, what these contribute, and `modify`,
+// which adds a product to a block column of an ancestor. Rows are found by search in the ascending lists: about ten
+// steps in the cache for each row of a tile, and no map for each pair of supernodes.
 #pragma once
 
-#include "sextant/sdk/cuda/dense_panel.hpp"
 #include "plan.hpp"
 #include "plugins/cholesky/shared/device.cuh"
+#include "sextant/sdk/cuda/dense_panel.hpp"
 
 namespace sextant_cholesky_streams {
 
 namespace numbers = sextant::plugin::cuda::dense;
 using sextant::plugin::cuda::Real;
+using sextant_cholesky::Verdict, sextant_cholesky::Tables, sextant_cholesky::lower_bound_of;
 using sextant_dense::judge, sextant_dense::Pivot, sextant_dense::PivotRule;
 using sextant_dense::device::Word;
-using sextant_cholesky::Verdict, sextant_cholesky::Tables, sextant_cholesky::lower_bound_of;
 
 // ---- leaf subtrees -----------------------------------------------------------------------------------------------
 

@@ -26,12 +26,13 @@ double supernodes_left(const sxt_cholesky_query &q) {
   return wide + 0.03 * (all - wide);
 }
 
-// The way from a leaf to a root, which streams do not shorten: separators of halves of halves add up to so many times the
-// widest; a panel of 64 columns, and a supernode's tasks with the events between them.
+// The way from a leaf to a root, which streams do not shorten: separators of halves of halves add up to so many times
+// the widest; a panel of 64 columns, and a supernode's tasks with the events between them.
 constexpr double widths_on_a_way = 2.4, panel_s = 110e-6, supernode_s = 60e-6;
 
 double chain_s(const sxt_cholesky_query &q) {
-  return widths_on_a_way * static_cast<double>(q.max_width) / 64 * panel_s + static_cast<double>(q.height) * supernode_s;
+  return widths_on_a_way * static_cast<double>(q.max_width) / 64 * panel_s +
+         static_cast<double>(q.height) * supernode_s;
 }
 
 // A task with its waits and its event takes the host as long as so many launches.

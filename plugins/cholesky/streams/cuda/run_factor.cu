@@ -15,7 +15,8 @@ namespace sextant_cholesky_streams {
 namespace {
 
 using namespace sextant::plugin;
-using sextant_cholesky::Told, sextant_cholesky::set_of, sextant_cholesky::blocks_of, sextant_cholesky::HalfOf, sextant_cholesky::scatter_values;
+using sextant_cholesky::Told, sextant_cholesky::set_of, sextant_cholesky::blocks_of, sextant_cholesky::HalfOf,
+    sextant_cholesky::scatter_values;
 using sextant_dense::device::factor_panel, sextant_dense::device::Panel, sextant_dense::device::panel_width;
 
 template <class T>
@@ -266,10 +267,10 @@ sxt_status factor_sets(const State &state, FactorSession &session, const sxt_cho
     cuda::fetch(exec, session.told.data(), session.verdicts.as<const std::uint64_t>(),
                 static_cast<std::uint64_t>(2 * count), "verdicts");
     for (std::int64_t place = 0; place < count; ++place) {
-        const Told told{session.told.data() + 2 * place, session.marks.as<const std::uint8_t>() + place * state.plan->s.n,
-                        session.changed.data()};
-        sextant_cholesky::tell_outcome<T>(state.plan->s, args, exec, first + place, told);
-      }
+      const Told told{session.told.data() + 2 * place, session.marks.as<const std::uint8_t>() + place * state.plan->s.n,
+                      session.changed.data()};
+      sextant_cholesky::tell_outcome<T>(state.plan->s, args, exec, first + place, told);
+    }
   }
   return SXT_OK;
 }

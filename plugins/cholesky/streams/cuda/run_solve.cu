@@ -12,7 +12,8 @@ namespace sextant_cholesky_streams {
 namespace {
 
 using namespace sextant::plugin;
-using sextant_cholesky::set_of, sextant_cholesky::blocks_of, sextant_cholesky::take_columns, sextant_cholesky::give_columns;
+using sextant_cholesky::set_of, sextant_cholesky::blocks_of, sextant_cholesky::take_columns,
+    sextant_cholesky::give_columns;
 
 constexpr int vector_threads = 256;
 
@@ -172,9 +173,10 @@ sxt_status run_pivots(const State &state, const sxt_cholesky_args &args, const s
     return cuda::with_number(args.value_type, [&](auto tag) {
       using T = typename decltype(tag)::type;
       for (std::int64_t set = 0; set < args.n_sets; ++set) {
-        sextant_cholesky::tell_pivots_of<<<blocks_of(state.plan->s.n, vector_threads), vector_threads, 0, cuda::stream_of(*exec)>>>(
-            state.tables, set_of<T>(static_cast<const void *>(args.factor), args.stride_factor, set),
-            args.factors == SXT_FACTORS_LLH, set_of<cuda::Real<T>>(args.b, args.stride_b, set));
+        sextant_cholesky::
+            tell_pivots_of<<<blocks_of(state.plan->s.n, vector_threads), vector_threads, 0, cuda::stream_of(*exec)>>>(
+                state.tables, set_of<T>(static_cast<const void *>(args.factor), args.stride_factor, set),
+                args.factors == SXT_FACTORS_LLH, set_of<cuda::Real<T>>(args.b, args.stride_b, set));
         cuda::need_launch("pivots");
       }
       return SXT_OK;

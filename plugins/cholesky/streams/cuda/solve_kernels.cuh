@@ -4,9 +4,9 @@
 // block's, panels of a wide one are many blocks'. No sum depends on timing.
 #pragma once
 
-#include "sextant/sdk/cuda/dense_panel.hpp"
 #include "plan.hpp"
 #include "plugins/cholesky/shared/device.cuh"
+#include "sextant/sdk/cuda/dense_panel.hpp"
 
 namespace sextant_cholesky_streams {
 
@@ -234,7 +234,8 @@ __global__ void divide_by_pivots(Tables s, const T *l, T *x, std::int64_t ldx) {
   const std::int64_t k = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
   if (k >= s.n_factored) return;
   T &place = x[k + static_cast<std::int64_t>(blockIdx.y) * ldx];
-  const Real<T> pivot = numbers::real_of(l[s.diagonal(k)]);  // its reciprocal may leave the range where x / pivot does not
+  const Real<T> pivot =
+      numbers::real_of(l[s.diagonal(k)]);  // its reciprocal may leave the range where x / pivot does not
   place = numbers::divided(place, pivot);
 }
 
