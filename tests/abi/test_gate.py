@@ -126,7 +126,7 @@ class Gate(unittest.TestCase):
 
 class Headers(unittest.TestCase):
     def test_the_public_folder_is_covered(self):
-        public = {path.name for path in (check_abi.INCLUDE / "sextant").glob("*.h")}
+        public = {path.name for path in (check_abi.INCLUDE / "sextant").glob("*.h")} - {"mpi.h"}  # compiled by the caller
         self.assertEqual(set(probe.headers(check_abi.INCLUDE)), public)
 
     def test_every_function_of_the_headers_is_in_the_baseline(self):

@@ -68,6 +68,10 @@ sxt_context *context = nullptr;
 sxt_matrix *matrix = nullptr;
 sxt_pcg *pcg = nullptr;
 sxt_hermitian *hermitian = nullptr;
+sxt_comm_threads *ranks = nullptr;
+sxt_world *world = nullptr;
+sxt_matrix *divided = nullptr;
+sxt_pcg *world_pcg = nullptr;
 double a[1] = {2}, b[1] = {1}, x[1] = {0};
 
 using Call = std::function<sxt_status(void *)>;
@@ -168,6 +172,29 @@ void add_rest(std::map<std::string, Use> &all) {
   all["sxt_model_info"] = all["sxt_model_sample"] = {nullptr, nullptr, true};
 }
 
+void add_worlds(std::map<std::string, Use> &all) {
+  all["sxt_comm"] = {with<sxt_comm>([](sxt_comm *c) { return sxt_comm_threads_get(ranks, 0, c); }), nullptr, false};
+  all["sxt_world_options"] = {with<sxt_world_options>([](sxt_world_options *o) {
+                                sxt_world *made = nullptr;
+                                const sxt_status status = sxt_world_create(1, &context, nullptr, o, &made);
+                                sxt_world_destroy(made);
+                                return status;
+                              }),
+                              by(sxt_world_options_init), false};
+  all["sxt_world_info"] = {with<sxt_world_info>([](sxt_world_info *i) { return sxt_world_get_info(world, i); }),
+                           nullptr, false};
+  all["sxt_partition_options"] = {with<sxt_partition_options>([](sxt_partition_options *o) {
+                                    sxt_matrix *made = nullptr;
+                                    const sxt_status status = sxt_matrix_split(world, matrix, o, &made);
+                                    sxt_matrix_destroy(made);
+                                    return status;
+                                  }),
+                                  by(sxt_partition_options_init), false};
+  all["sxt_member_report"] = {
+      with<sxt_member_report>([](sxt_member_report *r) { return sxt_pcg_get_member(world_pcg, 0, r); }), nullptr,
+      false};
+}
+
 int problems = 0;
 
 void complain(const Layout &layout, std::uint64_t bytes, const char *what) {
@@ -208,12 +235,17 @@ int main() {
   systems.batch = systems.n = 1;
   if (sxt_context_create(&options, &context) != SXT_OK ||
       sxt_matrix_from_csr(context, 1, 1, ptr, column, a, nullptr, &matrix) != SXT_OK ||
-      sxt_pcg_create(matrix, nullptr, &pcg) != SXT_OK || sxt_hermitian_create(context, &systems, &hermitian) != SXT_OK)
+      sxt_pcg_create(matrix, nullptr, &pcg) != SXT_OK ||
+      sxt_hermitian_create(context, &systems, &hermitian) != SXT_OK || sxt_comm_threads_create(1, &ranks) != SXT_OK ||
+      sxt_world_create(1, &context, nullptr, nullptr, &world) != SXT_OK ||
+      sxt_matrix_split(world, matrix, nullptr, &divided) != SXT_OK ||
+      sxt_pcg_create(divided, nullptr, &world_pcg) != SXT_OK)
     return std::fprintf(stderr, "%s\n", sxt_last_error(nullptr)), 1;
   Fenced memory;
   std::map<std::string, Use> known;
   add_solving(known);
   add_rest(known);
+  add_worlds(known);
   for (const Layout &layout : layouts) {
     const auto use = known.find(layout.name);
     if (use == known.end())
@@ -221,6 +253,10 @@ int main() {
     else if (!use->second.only_read)
       check(layout, use->second, memory);
   }
+  sxt_pcg_destroy(world_pcg);
+  sxt_matrix_destroy(divided);
+  sxt_world_destroy(world);
+  sxt_comm_threads_destroy(ranks);
   sxt_hermitian_destroy(hermitian);
   sxt_pcg_destroy(pcg);
   sxt_matrix_destroy(matrix);
