@@ -29,13 +29,13 @@ extern "C" {
 struct sxt_mpi_state { /* What the functions below are handed */
   MPI_Comm comm;  /* a duplicate: messages of the program do not meet those of the library */
   char *work;     /* of gathers, which may stay under way after their time is over */
-  size_t work_bytes;
+  size_t work_bytes; /* that work has */
   int32_t stuck;  /* 1: something is under way that nothing waits for any more */
 };
 typedef struct sxt_mpi_state sxt_mpi_state;
 
 struct sxt_mpi_request { /* Messages under way */
-  int count;
+  int count;           /* of messages */
   MPI_Request each[1]; /* count of them */
 };
 typedef struct sxt_mpi_request sxt_mpi_request;

@@ -6,7 +6,7 @@ import os
 from support import BAD_INPUT, USAGE, CommandTest, grid
 
 PEERS = os.environ["SEXTANT_TEST_PEERS"]
-KNOWN = {"cholmod", "eigen", "librsb", "mkl", "openblas", "petsc"}
+KNOWN = {"cholmod", "cudss", "eigen", "librsb", "mkl", "openblas", "petsc"}
 
 
 class Peers(CommandTest):

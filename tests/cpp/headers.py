@@ -46,7 +46,8 @@ class Gaps(unittest.TestCase):
 
 def main():
     include = pathlib.Path(sys.argv[1]) / "include" / "sextant"
-    headers = Headers([path.read_text() for path in sorted(include.glob("*.h"))])
+    # Worlds are made in C or Fortran: docs/cpp.md says so.
+    headers = Headers([path.read_text() for path in sorted(include.glob("*.h")) if path.name not in ("world.h", "mpi.h")])
     problems = gaps(headers, "\n".join(path.read_text() for path in sorted((include / "cpp").glob("*.hpp"))))
     print("\n".join(problems), file=sys.stderr)
     print(f"{len(headers.functions)} functions, {len(problems)} gaps")

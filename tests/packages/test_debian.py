@@ -8,7 +8,7 @@ from debian_test import problems_of
 
 PATHS = ["/usr/bin/sextant", "/usr/share/man/man1/sextant.1.gz", "/usr/share/bash-completion/completions/sextant",
          "/usr/share/zsh/vendor-completions/_sextant", "/usr/share/fish/vendor_completions.d/sextant.fish",
-         "/usr/share/doc/sextant-tools/copyright", "/usr/share/doc/sextant-tools/changelog.Debian.gz"]  # fmt: skip
+         "/usr/lib/x86_64-linux-gnu/sextant/libsextant-retune.so", "/usr/share/doc/sextant-tools/copyright", "/usr/share/doc/sextant-tools/changelog.Debian.gz"]  # fmt: skip
 FIELDS = {"Section": "math", "Depends": "libsextant0 (= 0.1.0-1), libc6", "Description": "a command\n It does."}
 
 

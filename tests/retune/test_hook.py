@@ -153,7 +153,7 @@ class Programs(HookTest):
     def test_a_hundred_thousand_modules(self):
         lines = self.run_program("table", "many", 100000, self.ptx)
         self.assertEqual(len(lines), 100000)
-        self.assertEqual(set(lines), {"axpy 64 32 0"} | set(lines) & {"axpy 32 64 0"})
+        self.assertLessEqual(set(lines), {"axpy 64 32 0", "axpy 32 64 0"})
         report, kernels = self.report()
         self.assertEqual((len(report["kernels"]), kernels["axpy"]["launches"]), (1, 100000))
 

@@ -13,6 +13,7 @@ from ._cholesky import Analysis, Cholesky
 from ._context import Context, default_context
 from ._errors import (
     ArgumentError,
+    CommunicationError,
     DataTypeError,
     DeviceError,
     FileError,
@@ -45,6 +46,7 @@ __all__ = [
     "CholeskyInfo",
     "CholeskyReport",
     "Context",
+    "CommunicationError",
     "DataTypeError",
     "DeviceError",
     "Explanation",

@@ -62,6 +62,10 @@ class DeviceError(SextantError, RuntimeError):
     """The device failed or is not there, or a plugin was refused."""
 
 
+class CommunicationError(SextantError, RuntimeError):
+    """Another rank of a world failed, or did not answer in time. Python makes no worlds yet."""
+
+
 class StateError(SextantError, RuntimeError):
     """The object is closed, in use, or otherwise not in a state that allows this call."""
 
@@ -114,6 +118,7 @@ CLASSES = {
     "SXT_E_DEVICE": DeviceError,
     "SXT_E_PLAN": ArgumentError,
     "SXT_E_STATE": StateError,
+    "SXT_E_COMM": CommunicationError,
     "SXT_E_NOT_POSITIVE_DEFINITE": MatrixError,
     "SXT_E_INTERNAL": InternalError,
 }

@@ -23,8 +23,9 @@ struct Object {
 };
 
 std::mutex lock;
-std::vector<Object *> released;  // the last one is given out first
-std::vector<FakeLaunch> launches;
+// Never destroyed: programs ask at their very end what was recorded.
+auto &released = *new std::vector<Object *>;  // the last one is given out first
+auto &launches = *new std::vector<FakeLaunch>;
 double now_s = 0;
 int capture_state = 0;
 
@@ -44,7 +45,7 @@ int number(const char *variable, int usual) {
 }
 
 // Functions by owner and name, so that a look-up gives the same handle again.
-std::map<std::pair<Object *, std::string>, Object *> functions;
+auto &functions = *new std::map<std::pair<Object *, std::string>, Object *>;
 
 void release(Object *owner) {
   for (auto at = functions.begin(); at != functions.end();)
