@@ -130,13 +130,18 @@ LeftOut Analysis::others() const {
 ChoicePtr Analysis::choose(std::int32_t phase, std::int64_t n_rhs, const LeftOut &left_out, bool record) const {
   SelectorOptions options = forced_scheduler(settings_.scheduler);
   options.left_out = left_out;
+  const char *by = "";
+  const std::string asked_for = context().forced(SXT_KIND_CHOLESKY, &by);
   if (factor_choice_ && factor_choice_->forced)
     options.forced[SXT_KIND_CHOLESKY] = factor_choice_->kernel->name();
   else if (factor_choice_)
     for (const registry::Kernel *kernel :
          registry::Registry::instance().kernels(SXT_KIND_CHOLESKY, context().device_name()))
-      if (!serves(*kernel, *factor_choice_->kernel))
+      if (!serves(*kernel, *factor_choice_->kernel)) {
         options.left_out.try_emplace(kernel, text("factored by ", factor_choice_->kernel->name()));
+        // Forced after the factor was made: what is there stays solvable.
+        if (kernel->name() == asked_for) options.forced[SXT_KIND_CHOLESKY] = factor_choice_->kernel->name();
+      }
   Selector selector(context(), nullptr, std::move(options));
   const sxt_cholesky_query asked = query(phase, n_rhs);
   Question question{.query = Query(&asked.m.q), .role = role_of(phase)};

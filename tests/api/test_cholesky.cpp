@@ -70,6 +70,22 @@ TYPED_TEST(CholeskyOf, InPlaceAndBySteps) {
   }
 }
 
+// A kernel that is forced after a factor was made concerns the next analysis: what is there stays solvable.
+TYPED_TEST(CholeskyOf, IsSolvedAlthoughAnotherSchedulerIsForcedLater) {
+  using T = TypeParam;
+  constexpr std::int64_t n = 40;
+  const auto a = random_sparse<T>(n, 4, 5);
+  const Matrix matrix = a.matrix(this->context_);
+  const Analysis analysis = analyse(matrix);
+  const Cholesky cholesky = factored(analysis);
+  ASSERT_EQ(sxt_context_force(this->context_.get(), "sxt.cholesky/1", "cholesky.reference.cpu"), SXT_OK);
+  for (const std::int64_t columns : {1, 3, 9}) {
+    std::vector<T> x = random_vector<T>(n * columns, 8);
+    EXPECT_EQ(sxt_cholesky_solve(cholesky.get(), n, columns, x.data(), n, x.data(), n, nullptr, nullptr), SXT_OK)
+        << sxt_last_error(nullptr);
+  }
+}
+
 // More columns than one call of a scheduler takes, of sizes far apart, in place, with gaps between them.
 TYPED_TEST(CholeskyOf, RefinesEachOfManyRightHandSides) {
   using T = TypeParam;

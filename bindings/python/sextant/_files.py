@@ -62,7 +62,9 @@ def read_matrix(path: str | os.PathLike, *, name: str | None = None, dtype: Any 
         raise error("SXT_E_FILE_READ", f"{where} could not be read: {failed.strerror or failed}") from None
     except NotImplementedError as failed:
         raise error("SXT_E_NOT_SUPPORTED", f"{where}: {failed}") from None
-    except (SextantError, ImportError, MemoryError):
+    except MemoryError as failed:
+        raise error("SXT_E_MEMORY", f"{where} asks for more memory than there is: {failed}") from None
+    except (SextantError, ImportError):
         raise
     except Exception as failed:  # SciPy's readers raise many kinds on damaged files
         raise error("SXT_E_FILE_FORMAT", f"{where} has not the format of its extension, or is damaged: {failed}") from None
@@ -70,7 +72,9 @@ def read_matrix(path: str | os.PathLike, *, name: str | None = None, dtype: Any 
         dtype = numpy.float64
     if dtype is not None:
         _arrays.check_values("read_matrix: dtype", numpy.dtype(dtype))
-        entries = entries.astype(dtype)
+        if entries.dtype.kind == "c" and numpy.dtype(dtype).kind != "c":
+            raise error("SXT_E_TYPE", f"{where} holds complex values, which {numpy.dtype(dtype)} cannot hold")
+        entries.data = entries.data.astype(dtype)  # the matrix's own astype adds duplicates up, with places unchecked
     return Matrix(entries, context=context, **{**(known if "symmetry" not in options else {}), **options})
 
 

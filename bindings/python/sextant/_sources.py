@@ -65,11 +65,23 @@ def _from_scipy(A):
     if A.format == "coo":
         return _coordinates((A.data, (A.row, A.col)), A.shape, 0)
     if A.format == "bsr":
+        _check_blocks(A)
         places = type(A)((numpy.arange(A.data.size).reshape(A.data.shape), A.indices, A.indptr), shape=A.shape).tocsr().data
         sorted_ = A.tocsr()
         return Entries("csr", A.shape, sorted_.indptr, sorted_.indices, numpy.ascontiguousarray(A.data).reshape(-1)[places], places)
     converted = A.tocsr()
     return _compressed("csr", A.shape, converted.indptr, converted.indices, converted.data, 0)
+
+
+def _check_blocks(A):
+    """SciPy converts blocks without a look at where they lie."""
+    rows, columns = A.shape[0] // A.blocksize[0], A.shape[1] // A.blocksize[1]
+    pointers, blocks = numpy.asarray(A.indptr), len(A.indices)
+    whole = len(pointers) == rows + 1 and pointers[0] == 0 and pointers[-1] == blocks and bool((numpy.diff(pointers) >= 0).all())
+    if not whole or len(A.data) != blocks:
+        raise error("SXT_E_ARGUMENT", f"A.indptr does not ascend from 0 to the {blocks} blocks of A in {rows} rows of blocks")
+    if blocks and not (0 <= numpy.min(A.indices) and numpy.max(A.indices) < columns):
+        raise error("SXT_E_INDEX", f"A.indices names a column of blocks outside of 0 to {columns - 1}")
 
 
 def _values(values):

@@ -115,3 +115,18 @@ def test_files_that_are_none(cpu, tmp_path):
     for name in ("new.mat", "complex.rb", "a.txt", "a.mat.gz", "a"):
         with pytest.raises(NotImplementedError, match=name):
             sextant.read_matrix(tmp_path / name, context=cpu)
+
+
+def test_complex_values_do_not_become_real(cpu, tmp_path):
+    scipy.sparse.save_npz(tmp_path / "a.npz", scipy.sparse.identity(3, format="csr") * (1 + 2j))
+    with pytest.raises(sextant.DataTypeError, match="complex"):
+        sextant.read_matrix(tmp_path / "a.npz", context=cpu, dtype="f8")
+
+
+@pytest.mark.parametrize("form", ["csr", "bsr"])
+def test_places_outside_of_the_matrix(cpu, tmp_path, form):
+    arrays = {"indptr": [0, 10**8, 2, 3], "indices": [0, 1, 2], "shape": (3, 3), "format": form.encode()}
+    data = numpy.ones((3, 1, 1) if form == "bsr" else 3, dtype="i4")
+    numpy.savez(tmp_path / "a.npz", data=data, **arrays)
+    with pytest.raises(sextant.ArgumentError):
+        sextant.read_matrix(tmp_path / "a.npz", context=cpu)
