@@ -85,6 +85,27 @@ void copy_while_calls_fail() {
   EXPECT_THAT(did_without, testing::IsSupersetOf({"cudaDeviceCanAccessPeer", "cudaMemPoolSetAccess"}));
 }
 
+// As drivers do it, an error that lasts is that of every device. The one that met it first is named.
+void name_the_first_that_was_lost() {
+  const api_test::Context first(open_on(0)), second(open_on(1));
+  ASSERT_TRUE(first && second);
+  const auto refusal_of = [](sxt_context *context) -> std::string {
+    sxt_vector *made = nullptr;
+    EXPECT_EQ(sxt_vector_create(context, 3, SXT_F64, &made), SXT_E_DEVICE);
+    return sxt_last_error(context);
+  };
+  using testing::HasSubstr;
+  using testing::Not;
+  const char *named = "CUDA device 0 reported a failure first";
+  fake_fail(1, 700);
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_THAT(refusal_of(first.get()), Not(HasSubstr("reported a failure first")));
+    EXPECT_THAT(refusal_of(second.get()), HasSubstr(named));
+  }
+  fake_fail(0, 0);
+  EXPECT_THAT(refusal_of(second.get()), HasSubstr(named)) << "it stays lost";
+}
+
 // Ends the process with 0 on success.
 [[noreturn]] void alone(void (*body)()) {
   body();
@@ -108,6 +129,7 @@ void with_two_devices(void (*body)()) {
 
 TEST(TwoDevices, KeepTheirMemoryApart) { with_two_devices(refuse_and_copy); }
 TEST(TwoDevices, CopyThroughTheHostWhereTheyDoNotReachEachOther) { with_two_devices(copy_by_way_of_the_host); }
+TEST(TwoDevices, NameTheFirstThatWasLost) { with_two_devices(name_the_first_that_was_lost); }
 TEST(TwoDevices, CopyWhereNoDirectPathExists) { with_two_devices(copy_while_calls_fail); }
 
 }  // namespace

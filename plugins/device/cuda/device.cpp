@@ -320,9 +320,18 @@ sxt_status Device::check_stream(void *stream) {
 
 sxt_status Device::enter() const {
   OutsideCaptures::enter(calls_);
-  if (calls_.context_push(context_) == 0) return SXT_OK;
+  const int status = calls_.context_push(context_);
+  if (status == 0) return SXT_OK;
   OutsideCaptures::leave();
-  return refusal(SXT_E_DEVICE, "CUDA device %d could not be made current", ordinal_);
+  return not_current(status);
+}
+
+// Errors that last have one number in the driver and in the runtime.
+sxt_status Device::not_current(int status) const {
+  const auto problem = static_cast<cudaError_t>(status);
+  const Cause cause = lasting(problem) ? note_end(ordinal_, problem) : Cause(ordinal_);
+  return refusal(SXT_E_DEVICE, "CUDA device %d could not be made current: the driver answered %d%s", ordinal_, status,
+                 cause.sentence);
 }
 
 void Device::leave() const {

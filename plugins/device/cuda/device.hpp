@@ -31,19 +31,20 @@ sxt_status check_alive(std::int32_t ordinal);
 class Current {
  public:
   explicit Current(const Driver &calls, Context context)
-      : calls_(calls), outside_(calls), ok_(calls.context_push(context) == 0) {}
+      : calls_(calls), outside_(calls), status_(calls.context_push(context)) {}
   ~Current() {
     Context ours = nullptr;
-    if (ok_) calls_.context_pop(&ours);
+    if (status_ == 0) calls_.context_pop(&ours);
   }
   Current(const Current &) = delete;
   Current &operator=(const Current &) = delete;
-  explicit operator bool() const { return ok_; }
+  explicit operator bool() const { return status_ == 0; }
+  int status() const { return status_; }  // what the driver answered
 
  private:
   const Driver &calls_;
   const OutsideCaptures outside_;
-  bool ok_;
+  int status_;
 };
 
 // Pinned host memory. Small pieces (status words, results, counters) come from slabs, since pinning costs a page and a
@@ -84,7 +85,7 @@ class Device {
   sxt_status call(F &&f) {
     if (const sxt_status dead = check_alive(ordinal_)) return dead;
     const Current current(calls_, context_);
-    if (!current) return refusal(SXT_E_DEVICE, "CUDA device %d could not be made current", ordinal_);
+    if (!current) return not_current(current.status());
     return f();
   }
   // The same for calls that free something, on a lost device too: they have no status to return.
@@ -104,6 +105,7 @@ class Device {
   void leave() const;
 
  private:
+  sxt_status not_current(int status) const;
   Device(std::int32_t ordinal, const Driver &calls) : ordinal_(ordinal), calls_(calls) {}
   sxt_status start();
   sxt_status make_pool();
