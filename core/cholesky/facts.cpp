@@ -106,6 +106,14 @@ double estimate_inverse_norm(std::int64_t n, Real<T> size, Solve &&solve) {
   return estimate;
 }
 
+// `what` of rows i and j, counted from 0, that a factor without failures gives.
+template <class T>
+void check_in_range(const char *what, T value, std::int64_t i, std::int64_t j) {
+  require(std::isfinite(std::real(value)) && std::isfinite(std::imag(value)), SXT_E_NOT_FINITE, what, " at row ", i,
+          " and column ", j, " (counting from 0) is not finite: numbers left the range of ",
+          value_name(value_type_of<T>), "; scale the matrix");
+}
+
 }  // namespace
 
 const FactorFacts &Factor::facts() const {
@@ -189,6 +197,10 @@ void Factor::schur(void *out, std::int64_t ld) const {
         return x;
     };
     // The caller's order of the rows against the order of elimination.
+    const std::int32_t *const rows = symbolic.perm + symbolic.n_factored;
+    for (std::int64_t c = 0; c < m; ++c)
+      for (std::int64_t r = c; r < m; ++r)
+        check_in_range("the Schur complement", block[static_cast<std::size_t>(r + c * m)], rows[r], rows[c]);
     std::vector<std::int64_t> place(static_cast<std::size_t>(m));
     for (std::int64_t k = 0; k < m; ++k)
       place[static_cast<std::size_t>(k)] =
@@ -240,6 +252,7 @@ void Factor::inverse(std::int64_t count, const std::int64_t *rows, const std::in
     }
     for (std::int64_t k = 0; k < count; ++k) {
       T value = here[from[static_cast<std::size_t>(k)]];
+      check_in_range("the inverse", value, rows[k] - base, cols[k] - base);
       if constexpr (is_complex<T>)
         if (turned[static_cast<std::size_t>(k)]) value = std::conj(value);
       static_cast<T *>(values)[k] = value;

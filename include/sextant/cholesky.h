@@ -169,11 +169,11 @@ SXT_API sxt_status sxt_cholesky_diagonal(const sxt_cholesky *cholesky, int64_t n
  * within a factor of 3. SXT_E_STATE where A's values changed since. [any-thread] */
 SXT_API sxt_status sxt_cholesky_rcond(const sxt_cholesky *cholesky, double *rcond);
 /* The Schur complement of the rows that were left, in the order they were given: n_schur x n_schur, column-major, both triangles,
- * host memory. [any-thread] */
+ * host memory. SXT_E_NOT_FINITE where numbers left the range of the type. [any-thread] */
 SXT_API sxt_status sxt_cholesky_schur(const sxt_cholesky *cholesky, int64_t n_schur, void *schur, int64_t ld);
 /* Entries (rows[k], cols[k]) of A^-1, which must be entries of A, of L or of the diagonal (SXT_E_INDEX names the one that is not), counted
  * as A's indices are: selected inversion (Takahashi, Fagan, Chin 1973; Erisman and Tinney 1975). Takes memory for another factor
- * meanwhile. Not with a Schur complement. [any-thread] */
+ * meanwhile. SXT_E_NOT_FINITE where an entry left the range of the type. Not with a Schur complement. [any-thread] */
 SXT_API sxt_status sxt_cholesky_inverse(const sxt_cholesky *cholesky, int64_t count, const int64_t *rows, const int64_t *cols,
                                         void *values);
 SXT_API void sxt_cholesky_destroy(sxt_cholesky *cholesky);

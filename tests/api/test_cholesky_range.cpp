@@ -121,6 +121,50 @@ TEST(CholeskyEnds, NumbersThatLeaveTheRangeAreNotFinite) {
   }
 }
 
+TYPED_TEST(CholeskyRange, ASchurComplementThatLeavesTheRangeIsNotFinite) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const R large = std::sqrt(std::numeric_limits<R>::max()), tiny = 1 / large;
+  Sparse<T> a;
+  a.pattern.rows = a.pattern.cols = 3;
+  const T values[3][3] = {{T(tiny), T(0), T(large)}, {T(0), T(1), T(0)}, {T(large), T(0), T(1)}};
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j)
+      if (values[i][j] != T(0)) a.pattern.entry(j, 0), a.values.push_back(values[i][j]);
+    a.pattern.end_row();
+  }
+  const Matrix matrix = a.matrix(this->context_);
+  const std::vector<std::int64_t> rows = {1, 2};
+  for (const sxt_factorization factorization : {SXT_LLH, SXT_LDLH}) {
+    sxt_analysis_options options = analysis_options();
+    options.factorization = factorization;
+    options.schur_rows = rows.data(), options.n_schur = 2;
+    const Analysis analysis = analyse(matrix, &options);
+    const Cholesky cholesky = cholesky_of(analysis);
+    if (const sxt_status status = sxt_cholesky_factor(cholesky.get(), nullptr, nullptr)) {
+      EXPECT_EQ(status, SXT_E_NOT_FINITE);
+      continue;
+    }
+    T s[4];
+    EXPECT_EQ(sxt_cholesky_schur(cholesky.get(), 2, s, 2), SXT_E_NOT_FINITE) << factorization;
+    EXPECT_THAT(last_error(this->context_), HasSubstr("at row 2 and column 2"));
+  }
+}
+
+TYPED_TEST(CholeskyRange, AnInverseThatLeavesTheRangeIsNotFinite) {
+  using T = TypeParam;
+  const auto a = this->scaled(std::numeric_limits<Real<T>>::denorm_min() * 4);
+  const Matrix matrix = a.matrix(this->context_);
+  sxt_analysis_options options = analysis_options();
+  options.factorization = SXT_LDLH;
+  const Analysis analysis = analyse(matrix, &options);
+  const Cholesky cholesky = factored(analysis);
+  const std::int64_t at = 3;
+  T value{};
+  EXPECT_EQ(sxt_cholesky_inverse(cholesky.get(), 1, &at, &at, &value), SXT_E_NOT_FINITE);
+  EXPECT_THAT(last_error(this->context_), HasSubstr("the inverse at row 3 and column 3"));
+}
+
 TEST(CholeskyEnds, AMatrixOfZerosIsPerturbedBySomething) {
   const Context context = cpu();
   const Matrix matrix = diagonal<double>({0, 0, 0}).matrix(context);
