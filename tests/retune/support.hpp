@@ -25,10 +25,14 @@ inline std::string corpus(const std::string &name) {
 
 inline const std::string head = ".version 8.4\n.target sm_80\n.address_size 64\n";
 
+inline const std::string registers =
+    " .reg .pred %p<10>; .reg .b16 %rs<10>; .reg .b32 %r<100>; .reg .f32 %f<10>; .reg .b64 %rd<20>;";
+
 // A kernel with this body, which begins on line 6 of the text. Its parameters are k_param_0 (n) and k_param_1 (a
 // pointer).
 inline std::string kernel(const std::string &body) {
-  return head + ".visible .entry k(.param .u32 k_param_0, .param .u64 k_param_1)\n{\n" + body + "\n}\n";
+  return head + ".visible .entry k(.param .u32 k_param_0, .param .u64 k_param_1)\n{" + registers + "\n" + body +
+         "\n}\n";
 }
 
 // The index in %r4 below the bound in %r5, and the address of its element in %rd2.

@@ -16,7 +16,7 @@ PTX = """.version 8.4
 .target sm_80
 .address_size 64
 .visible .entry axpy(.param .u32 axpy_param_0, .param .u64 axpy_param_1)
-{
+{ .reg .pred %p<2>; .reg .b32 %r<6>; .reg .b64 %rd<4>;
 mov.u32 %r1, %ctaid.x;
 mov.u32 %r2, %ntid.x;
 mov.u32 %r3, %tid.x;
@@ -32,7 +32,7 @@ $END:
 ret;
 }
 .visible .entry shape(.param .u32 shape_param_0, .param .u64 shape_param_1)
-{
+{ .reg .b32 %r<3>; .reg .b64 %rd<2>;
 mov.u32 %r2, %ntid.x;
 ld.param.u64 %rd1, [shape_param_1];
 st.global.u32 [%rd1], %r2;

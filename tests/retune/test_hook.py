@@ -136,6 +136,13 @@ class Programs(HookTest):
         self.assertEqual([line for line in lines if line != "child"], CHANGED * 2)
         self.assertEqual(self.report()[1]["axpy"]["launches"], 2)  # and the child wrote none
 
+    def test_children_of_a_process_that_is_proving(self):
+        """A child has none of the threads of its parent, and no lock that one of them holds may stop its end."""
+        line = "add.s32 %r4, %r4, 1;\n"
+        path = self.file("long.ptx", PTX.replace("setp.ge.s32", line * 19000 + "setp.ge.s32", 1))
+        lines = self.run_program("table", "load", path, "get", "axpy", "busyfork", 960, 32)
+        self.assertEqual(lines, CHANGED)
+
     def test_closing_the_driver(self):
         self.assertEqual(self.run_program("table", "load", self.ptx, "get", "axpy", *SIMPLE, "close", *SIMPLE), CHANGED * 2)
 

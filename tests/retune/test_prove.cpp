@@ -65,6 +65,30 @@ TEST(RetuneProof, RefusalsNameTheirLine) {
       {"cp.async.wait_all;", "shared memory"},
       {"ld.param.u32 %r6, [%r3];", "%tid.x reaches ld"},
       {"griddepcontrol.wait;", "another kernel"},
+      {"mov.u32 %r6, !0;", "not understood"},
+      {"mul.lo.u32 %r6, %r3, - 1;", "not understood"},
+      {"mul.lo.u32 %r6, %r3, +1;", "not understood"},
+      {"mul.lo.u32 %r6, %r3, (~0);", "not understood"},
+      {"mul.lo.u32 %r6, %r3, 0|1;", "not understood"},
+      {"mul.lo.u32 %r6, %r3, -WARP_SZ;", "not understood"},
+      {"mov.b64 {_, %r6}, %rd1;\ncvt.u64.u32 %rd5, %r3;\nmov.b64 {_, %r7}, %rd5;", "%tid.x reaches mov"},
+      {"sub.u32 %r6, %r3, %r1;\ncvt.u32.u32 %rd5, %r6;", "reaches cvt"},
+      {"add.frob.u32 %r6, %r5, 1;", ".frob of add is not known"},
+      {"shr.zip.u32 %r6, %r5, 1;", ".zip of shr is not known"},
+      {"cvta.shared::cta.u64 %rd5, %rd1;", "shared memory"},
+      {".loc 1 5 0 st.global.u32 [%rd2], %r3;", "%tid.x reaches st"},
+      {".loc 1 5;", "not understood"},
+      {".reg .v4 .u32 V;", "not known"},
+      {".reg .u32 %rd3;", "two things"},
+      {".reg .u64 %r<7>;", "two things"},
+      {"mov.u32 x, 5;", "not declared as a register"},
+      {"{ .reg .u32 x; mov.u32 x, %r3; }\n{ .param .b32 x; }", "two things"},
+      {".reg .u64 ptr, pt2; mov.u64 pt2, k_param_0; cvt.u64.u32 %rd5, %r3; add.u64 ptr, pt2, %rd5;\nld.param.u8 %r6, "
+       "[ptr];",
+       "reaches ld"},
+      {"ld.global.u32 %r6, [%rd2+%r3];", "not understood"},
+      {"st.global.u32 [%rd2], %r5 %r3;", "not understood"},
+      {"mov.u64 %rd5, k_param_0+%r3;", "not understood"},
   };
   constexpr std::size_t first_line = 16;
   for (const Refused &each : cases) {
@@ -136,7 +160,8 @@ TEST(RetuneProof, LoopsAndFunctions) {
       "[r];\n}\n"
       "st.global.u32 [%rd2], %r6;\n";
   const std::string twice =
-      ".func (.param .b32 func_retval0) twice(.param .b32 twice_param_0)\n{\nld.param.b32 %r1, [twice_param_0];\n"
+      ".func (.param .b32 func_retval0) twice(.param .b32 twice_param_0)\n{.reg .b32 %r<3>;\nld.param.b32 %r1, "
+      "[twice_param_0];\n"
       "add.s32 %r2, %r1, %r1;\nst.param.b32 [func_retval0], %r2;\nret;\n}\n";
   EXPECT_TRUE(prove(kernel(index_and_bound + call + end) + twice).proven);
   std::string shuffles = twice;
@@ -159,6 +184,39 @@ TEST(RetuneProof, Atomics) {
   EXPECT_TRUE(sums.reorders);
   const std::string used = "atom.global.add.u32 %r6, [%rd2], 1;\nst.global.u32 [%rd2], %r6;\n";
   EXPECT_FALSE(prove(kernel(index_and_bound + used + end)).proven);
+}
+
+// What compilers write between instructions, on lines of their own or not.
+TEST(RetuneProof, PlacesInSourcesAreRead) {
+  const std::string places =
+      ".file 1 \"k.cu\", 123, 456\n.loc 1 20 3, function_name $L__info_string0, inlined_at 1 10 2\n"
+      ".loc 1 5 0 mov.u32 %r6, %r4; .loc 1 5 2, function_name $L__info_string0+12, inlined_at 1 8 1 st.global.u32 "
+      "[%rd2], %r6;\n";
+  const auto verdict = prove(kernel(index_and_bound + places + end));
+  EXPECT_TRUE(verdict.proven) << verdict.line << ": " << verdict.reason;
+}
+
+// Each call is proven within the proof of its caller: a chain that could use up the stack is refused.
+TEST(RetuneProof, DeepCallsAreRefused) {
+  for (const int depth : {20, 100000}) {
+    std::string text;
+    for (int i = 0; i < depth; ++i)
+      text += ".func f" + std::to_string(i) + "() {\n" +
+              (i + 1 < depth ? "call.uni f" + std::to_string(i + 1) + ";\n" : std::string()) + "ret;\n}\n";
+    const auto verdict = prove(kernel(index_and_bound + "call.uni f0;\nst.global.u32 [%rd2], %r5;\n" + end) + text);
+    EXPECT_EQ(verdict.proven, depth == 20) << verdict.reason;
+    if (depth > 20) {
+      EXPECT_NE(verdict.reason.find("deeper"), std::string::npos);
+    }
+  }
+}
+
+TEST(RetuneProof, LongKernelsAreRefused) {
+  std::string lines;
+  for (int i = 0; i < 20000; ++i) lines += "add.s32 %r5, %r5, 1;\n";
+  const auto verdict = prove(kernel(index_and_bound + lines + "st.global.u32 [%rd2], %r5;\n" + end));
+  EXPECT_FALSE(verdict.proven);
+  EXPECT_NE(verdict.reason.find("more than 20000 instructions"), std::string::npos);
 }
 
 TEST(RetuneProof, HeadsAndBounds) {

@@ -8,6 +8,7 @@
 //   launch GRID BLOCK [SHARED]; launch2 GRID BLOCK (two-dimensional); ex GRID BLOCK ATTRIBUTE VALUE; thread GRID BLOCK
 //   repeat N GRID BLOCK      N launches
 //   many N FILE              N modules loaded, launched once each, unloaded
+//   busyfork GRID BLOCK      a launch on a thread, and children meanwhile that end at once
 //   fork, capture STATE, reset, exit CODE, time N GRID BLOCK
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -22,6 +23,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "driver.h"
@@ -211,14 +213,17 @@ class Steps {
     } else if (step == "reset") {
       result_ |= cu.reset(0);
     } else if (step == "fork") {
-      const pid_t child = fork();
-      if (child == 0) {
-        std::printf("child\n");
-        std::exit(0);
+      std::fflush(stdout);
+      fork_child([] { std::printf("child\n"); });
+    } else if (step == "busyfork") {
+      const unsigned grid = number(), block = number();
+      std::thread launcher(
+          [&] { result_ |= cu.launch(function_, grid, 1, 1, block, 1, 1, 0, nullptr, nullptr, nullptr); });
+      for (int i = 0; i < 20; ++i) {
+        usleep(2000);
+        fork_child([] {});
       }
-      int status = 0;
-      waitpid(child, &status, 0);
-      result_ |= status;
+      launcher.join();
     } else if (step == "close") {
       dlclose(driver);
       driver = dlopen("libcuda.so.1", RTLD_NOW);
@@ -227,6 +232,20 @@ class Steps {
       return false;
     }
     return true;
+  }
+
+  // A child that hangs is ended by its alarm, and is then a failure.
+  template <typename Work>
+  void fork_child(Work work) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(10);
+      work();
+      std::exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    result_ |= status;
   }
 
   std::vector<char *> words_;

@@ -6,9 +6,6 @@
 
 namespace sextant::retune {
 
-// Counts that a look-up was answered with ours.
-void handed_out(const char *name);
-
 driver::Result launch_kernel(driver::LaunchKernel *next, driver::Handle f, unsigned gx, unsigned gy, unsigned gz,
                              unsigned bx, unsigned by, unsigned bz, unsigned shared, driver::Handle stream,
                              void **parameters, void **extra);

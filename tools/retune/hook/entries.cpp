@@ -4,10 +4,11 @@
 #include "hook/entries.hpp"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstring>
-#include <mutex>
+#include <thread>
 
 #include "hook/bodies.hpp"
 #include "hook/symbols.hpp"
@@ -56,8 +57,10 @@ constexpr Entry entries[entry_count] = {SEXTANT_ENTRIES(SEXTANT_ROW)};
 #undef SEXTANT_ROW
 
 std::atomic<void *> next_of[entry_count][slots];
-std::atomic<bool> established{false};
-std::mutex establishing;
+std::atomic<int> answers[entry_count];
+// 0: not yet; the process that is at it; `done`.
+constexpr int done = -1;
+std::atomic<int> established{0};
 
 // What the program would have called: an interposer's behind this one, or the driver's.
 void *behind_export(int entry) {
@@ -137,15 +140,23 @@ void add_looked_up(void *driver) {
   add(5, look_up("cuGetProcAddress", 12000, 0));
 }
 
+// False without a driver, and in a child that was forked while a thread of its parent was at it.
 bool establish() {
-  if (established.load(std::memory_order_acquire)) return true;
+  if (established.load(std::memory_order_acquire) == done) return true;
   void *driver = driver_handle();
   if (!driver) return false;
-  const std::lock_guard one(establishing);
-  if (established.load(std::memory_order_relaxed)) return true;
+  const int own = getpid();
+  int at_it = 0;
+  if (!established.compare_exchange_strong(at_it, own)) {
+    for (; at_it != done; at_it = established.load(std::memory_order_acquire)) {
+      if (at_it != own) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
   for (int entry = 0; entry < entry_count; ++entry) add(entry, next_dlsym(driver, entries[entry].name));
   add_looked_up(driver);
-  established.store(true, std::memory_order_release);
+  established.store(done, std::memory_order_release);
   return true;
 }
 
@@ -168,10 +179,17 @@ void *substitute(void *address) {
   for (int entry = 0; entry < entry_count; ++entry)
     for (int slot = 1; slot < slots; ++slot)
       if (next_of[entry][slot].load(std::memory_order_relaxed) == address) {
-        handed_out(entries[entry].name);
+        answers[entry].fetch_add(1, std::memory_order_relaxed);
         return wrapper_of(entry, slot);
       }
   return address;
+}
+
+std::vector<std::pair<const char *, int>> handed_out() {
+  std::vector<std::pair<const char *, int>> all;
+  for (int entry = 0; entry < entry_count; ++entry)
+    if (const int count = answers[entry].load(std::memory_order_relaxed)) all.emplace_back(entries[entry].name, count);
+  return all;
 }
 
 const Calls *driver_calls() {

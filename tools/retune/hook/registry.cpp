@@ -59,9 +59,21 @@ void HandleTable::set(Handle handle, Kernel *kernel) {
   put(*table, handle, kernel);
 }
 
+bool Registry::is_ours() const {
+  const int owner = process_.load(std::memory_order_acquire);
+  return owner == 0 || owner == getpid();
+}
+
+std::unique_lock<std::mutex> Registry::lock() {
+  int owner = 0;
+  const int own = getpid();
+  if (!process_.compare_exchange_strong(owner, own) && owner != own) throw NotOurs{};
+  return std::unique_lock(mutex_);
+}
+
 void Registry::loaded(Handle owner, bool library, image::Image image) {
   const auto one = lock();
-  if (process_ == 0) process_ = getpid();
+  loaded_.store(true, std::memory_order_release);
   forget(owner);
   auto module = std::make_shared<LoadedModule>();
   module->image = std::move(image);
@@ -89,7 +101,7 @@ void Registry::forget(Handle owner) {
 
 void Registry::found(Handle function, Handle owner, const char *name, bool kernel) {
   const auto one = lock();
-  if (process_ == 0) process_ = getpid();
+  loaded_.store(true, std::memory_order_release);
   const auto known = owners_.find(owner);
   if (known == owners_.end() || !name) {
     functions_.erase(function);

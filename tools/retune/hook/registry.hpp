@@ -53,6 +53,9 @@ struct LoadedModule {
   std::vector<std::unique_ptr<Proofs>> proofs;  // one for each PTX of the image, once needed
 };
 
+// This process was forked from one that uses the device: what it launches, the driver refuses.
+struct NotOurs {};
+
 class Registry {
  public:
   void loaded(driver::Handle owner, bool library, image::Image image);
@@ -67,10 +70,13 @@ class Registry {
     Kernel *known = handles_.find(handle);
     return known ? known : resolve(handle);
   }
-  std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
+  // Throws NotOurs in a child of the process that used the device: a thread that the child does not have may hold the
+  // lock.
+  std::unique_lock<std::mutex> lock();
   std::atomic<std::uint64_t> unknown_launches{0};
   // Of the process that first used the device; a child that did not is none of ours.
-  int process() const { return process_; }
+  bool is_ours() const;
+  bool has_loaded() const { return loaded_.load(std::memory_order_acquire); }
   // Under the lock.
   const std::vector<std::unique_ptr<Kernel>> &kernels() const { return kernels_; }
 
@@ -96,7 +102,8 @@ class Registry {
   std::vector<std::unique_ptr<Kernel>> kernels_;
   std::multimap<std::pair<std::uint64_t, std::string>, Kernel *> by_name_;
   std::map<int, std::shared_ptr<const Device>> devices_;
-  int process_ = 0;
+  std::atomic<int> process_{0};
+  std::atomic<bool> loaded_{false};
 };
 
 Registry &registry();

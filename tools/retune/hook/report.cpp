@@ -4,11 +4,9 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "hook/bodies.hpp"
+#include "hook/entries.hpp"
 #include "hook/registry.hpp"
 #include "hook/say.hpp"
 #include "hook/settings.hpp"
@@ -18,12 +16,6 @@ namespace sextant::retune {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::mutex counting;
-std::map<std::string, int> &answers() {
-  static auto *const all = new std::map<std::string, int>;
-  return *all;
-}
 
 const char *status_name(const Kernel &kernel) {
   if (kernel.driver_error != 0 || kernel.status == Status::refused) return "refused";
@@ -73,8 +65,8 @@ __attribute__((constructor)) void begin() {
 // The device is not asked for anything here: it may be gone.
 __attribute__((destructor)) void end() {
   try {
+    if (!registry().is_ours() || !registry().has_loaded()) return;
     const auto one = registry().lock();
-    if (registry().process() != getpid()) return;
     if (settings().policy == Policy::measured && !settings().dry_run) cache().save();
     if (settings().report.empty()) return;
     // Read at once by the command, or lost with the machine: not worth the time that a disk takes to hold it.
@@ -82,22 +74,17 @@ __attribute__((destructor)) void end() {
     if (!(file << report_text())) say(settings().report + ": the report could not be written");
   } catch (const std::exception &error) {
     say(error.what());
+  } catch (const NotOurs &) {
   }
 }
 
 }  // namespace
 
-void handed_out(const char *name) {
-  const std::lock_guard one(counting);
-  ++answers()[name];
-}
-
 std::string report_text() {
   Json kernels = Json::array();
   for (const auto &kernel : registry().kernels()) kernels.push_back(kernel_json(*kernel));
   Json look_ups = Json::object();
-  const std::lock_guard one(counting);
-  for (const auto &[name, count] : answers()) look_ups[name] = count;
+  for (const auto &[name, count] : handed_out()) look_ups[name] = count;
   const Json report = {{"program", program()},
                        {"process", getpid()},
                        {"policy", name_of(settings().policy)},

@@ -79,8 +79,9 @@ class Reader {
       Token open = tokens_.next();
       while (!open.text.empty() && open.text != "{") open = tokens_.next();
       if (!skip_group(tokens_, "{", "}")) broken(token.line);
-    } else if (word == ".file" || word == ".loc" || word == ".address_size") {
-      skip_line(token.line);
+    } else if (word == ".file" || word == ".address_size") {
+      if (tokens_.next().text.empty()) broken(token.line);
+      list();
     } else if (word == ".pragma" || word == ".alias") {
       if (word == ".alias") module_.refusal = refuse(token.line, "functions have second names (.alias)");
       skip_statement();
@@ -102,17 +103,19 @@ class Reader {
     const Token token = tokens_.next();
     module_.target = target_of(token.text);
     if (module_.target == 0) module_.refusal = refuse(token.line, "target " + quoted(token.text) + " is not known");
-    skip_line(token.line);
+    list();
   }
 
-  // These directives end with their line, not with a semicolon.
-  void skip_line(std::size_t) {
-    const std::size_t end = text_.find('\n', tokens_.at());
-    while (tokens_.at() < end && tokens_.at() < text_.size()) {
-      Tokens ahead = tokens_;
+  // What may follow on the first word of .target and .file: a file's name, and words with commas before them. No
+  // semicolon ends these directives, nor does their line.
+  void list() {
+    for (Tokens ahead = tokens_;; tokens_ = ahead) {
       const Token token = ahead.next();
-      if (token.text.empty() || (end != std::string_view::npos && ahead.at() > end)) break;
-      tokens_ = ahead;
+      if (token.text.empty()) return;
+      if (token.text == ",")
+        ahead.next();
+      else if (token.text[0] != '"')
+        return;
     }
   }
 

@@ -19,9 +19,10 @@ struct Refusal {
 };
 
 struct Operand {
-  enum class Kind { word, memory, vector } kind = Kind::word;
-  std::vector<std::string_view> words;  // the word; base of the address; the elements
+  enum class Kind { word, memory, vector, arguments } kind = Kind::word;
+  std::vector<std::string_view> words;  // the word; base of the address and its offset; the elements
   std::string_view second;              // %p|%q: the second destination
+  bool altered = false;                 // !%p or name+8: not what the word alone is
 };
 
 struct Statement {
@@ -48,11 +49,25 @@ struct Module {
 // The text must outlive the module.
 Module read_module(std::string_view text);
 
-// Every statement of a body, and the names of its .local and .param variables and labels.
+// Every statement of a body, and the names of its registers, .local and .param variables and labels. A name stands for
+// one kind of thing, and a register for one width, in all scopes of the body: else it is refused.
 struct Body {
   std::vector<Statement> statements;
   std::unordered_set<std::string_view> locals, params, labels;
   Refusal refusal;
+
+  // The width of a register in bits; 0: it is none.
+  int bits(std::string_view word) const;
+  // Notes a register, or, with a count, as many with numbers behind the name. False where it has another width already.
+  bool add_registers(std::string_view name, std::size_t count, int bits);
+
+ private:
+  struct Range {
+    std::size_t count = 0;
+    int bits = 0;
+  };
+  std::unordered_map<std::string_view, int> registers_;
+  std::unordered_map<std::string_view, Range> ranges_;
 };
 Body read_body(const Function &function);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace sextant::retune::ptx {
 namespace {
@@ -72,6 +73,36 @@ const std::unordered_map<std::string_view, std::string_view> &refusals() {
   return *table;
 }
 
+// Modifiers of arithmetic, comparisons, conversions and branches. Those of memory accesses are looked at one by one.
+const std::unordered_set<std::string_view> &modifiers_known() {
+  static const auto *const table = new std::unordered_set<std::string_view>{
+      // types
+      "pred", "b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "f32",
+      "f64", "bf16", "tf32", "f16x2", "bf16x2", "f32x2", "u16x2", "s16x2", "e4m3x2", "e5m2x2", "v2", "v4",
+      // rounding and range
+      "rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi", "sat", "satfinite", "ftz", "approx", "full", "relu",
+      "NaN", "xorsign", "abs", "noftz",
+      // parts and carries
+      "hi", "lo", "wide", "cc", "l", "r", "wrap", "clamp", "shiftamt", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16",
+      // comparisons
+      "eq", "ne", "lt", "le", "gt", "ge", "ls", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan", "and",
+      "or", "xor", "finite", "infinite", "number", "notanumber", "normal", "subnormal",
+      // address spaces of cvta, branches
+      "to", "global", "const", "local", "param", "param::entry", "param::func", "uni", "idx"};
+  return *table;
+}
+
+bool looked_at_elsewhere(Operation operation) {
+  switch (operation) {
+    case Operation::load:
+    case Operation::store:
+    case Operation::atomic:
+    case Operation::reduce:
+    case Operation::prefetch: return true;
+    default: return false;
+  }
+}
+
 std::vector<std::string_view> split(std::string_view text) {
   std::vector<std::string_view> all;
   for (std::size_t at = 0; at <= text.size();) {
@@ -99,6 +130,14 @@ Opcode opcode(std::string_view text) {
     found.why = why->second;
   } else if (const auto known = operations().find(found.name); known != operations().end()) {
     found.operation = known->second;
+    for (const std::string_view modifier : found.modifiers) {
+      if (looked_at_elsewhere(found.operation) || modifiers_known().count(modifier)) continue;
+      found.operation = Operation::refused;
+      found.why = modifier.substr(0, 6) == "shared"
+                      ? "it uses shared memory"
+                      : "." + std::string(modifier) + " of " + std::string(found.name) + " is not known";
+      break;
+    }
   }
   return found;
 }

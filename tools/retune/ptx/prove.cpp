@@ -7,6 +7,8 @@ namespace sextant::retune::ptx {
 namespace {
 
 constexpr int most_passes = 64;
+constexpr std::size_t most_statements = 20000;  // a launch waits for its kernel's proof
+constexpr int most_calls = 64;  // one within the other: the proof goes down them on the program's own stack
 
 bool one_of(std::string_view word, std::initializer_list<std::string_view> words) {
   for (const std::string_view each : words)
@@ -35,6 +37,8 @@ class Check {
     all_ = steps_of(module_, function_);
     if (function_.refusal) return refused(function_.refusal);
     if (all_.refusal) return refused(all_.refusal);
+    if (all_.steps.size() > most_statements)
+      return refused({function_.line, "it has more than " + std::to_string(most_statements) + " instructions"});
     values_.resize(static_cast<std::size_t>(all_.registers));
     if (!settle()) return refused({function_.line, "its loops are not understood"});
     for (const Step &step : all_.steps) {
@@ -114,7 +118,6 @@ class Check {
       if (!source.problem.empty()) return source.problem;
       if (!value_of(source, values_).set()) return std::string(source.word) + " is never set";
     }
-    if (step.op.operation == Operation::address && step.op.has("shared")) return "it uses shared memory";
     const Value value = written(step, function_, all_.body, values_);
     if (value.kind != Value::Kind::mixed) return {};
     for (const Source &source : step.reads)
@@ -175,7 +178,7 @@ class Check {
 
 }  // namespace
 
-Verdict Prover::prove_function(const Function &function) {
+Verdict Prover::prove_function(const Function &function, int depth) {
   std::vector<std::pair<std::string_view, std::size_t>> callees;
   Verdict verdict = Check(module_, function).run(callees);
   for (const auto &[name, line] : callees) {
@@ -185,10 +188,12 @@ Verdict Prover::prove_function(const Function &function) {
       verdict = {false, false, line, "it calls through a pointer, or with registers as arguments"};
     } else if (callee == module_.functions.end() || callee->second.kernel) {
       verdict = {false, false, line, "it calls " + std::string(name) + ", which has no body in this module"};
+    } else if (depth == most_calls) {
+      verdict = {false, false, line, "its calls go deeper than " + std::to_string(most_calls) + " functions"};
     } else {
       // Met again while it is being proven, it is recursive: what is assumed of it then could be wrong.
       const bool first = callees_.emplace(name, Verdict{false, false, line, "it is recursive"}).second;
-      if (first) callees_[name] = prove_function(callee->second);
+      if (first) callees_[name] = prove_function(callee->second, depth + 1);
       const Verdict inner = callees_[name];
       if (!inner.proven)
         verdict = {false, false, inner.line, "it calls " + std::string(name) + ": " + inner.reason};

@@ -24,7 +24,7 @@ class Prover {
   Verdict prove(std::string_view kernel);
 
  private:
-  Verdict prove_function(const Function &function);
+  Verdict prove_function(const Function &function, int depth = 0);
   const Module &module_;
   std::unordered_map<std::string_view, Verdict> callees_;
 };

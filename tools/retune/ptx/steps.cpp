@@ -54,21 +54,25 @@ class Numbering {
     all.body = read_body(function_);
     all.refusal = all.body.refusal;
     if (all.refusal) return all;
-    for (const Statement &statement : all.body.statements) number_outputs(statement);
+    for (const Statement &statement : all.body.statements) number_outputs(statement, all);
+    if (all.refusal) return all;
     for (const Statement &statement : all.body.statements) all.steps.push_back(step(statement, all));
     all.registers = static_cast<int>(registers_.size());
     return all;
   }
 
  private:
-  void number_outputs(const Statement &statement) {
+  void number_outputs(const Statement &statement, Steps &all) {
     if (!writes_first(opcode(statement.opcode).operation) || statement.operands.empty()) return;
     const Operand &first = statement.operands[0];
-    for (const std::string_view word : first.words) add(word);
-    if (!first.second.empty()) add(first.second);
+    for (const std::string_view word : first.words) add(word, statement.line, all);
+    if (!first.second.empty()) add(first.second, statement.line, all);
   }
-  void add(std::string_view word) {
-    if (word != "_") registers_.emplace(word, static_cast<int>(registers_.size()));
+  void add(std::string_view word, std::size_t line, Steps &all) {
+    if (word == "_") return;
+    if (all.body.bits(word) == 0 && !all.refusal)
+      all.refusal = {line, "it writes " + std::string(word.substr(0, 80)) + ", which is not declared as a register"};
+    registers_.emplace(word, static_cast<int>(registers_.size()));
   }
 
   Source source(std::string_view word, Steps &all) const {
@@ -76,7 +80,10 @@ class Numbering {
     found.word = word;
     if (const auto reg = registers_.find(word); reg != registers_.end()) {
       found.reg = reg->second;
+      found.bits = all.body.bits(word);
       all.read.insert(word);
+    } else if (all.body.bits(word) > 0) {
+      found.problem = std::string(word) + " is never set";
     } else if (const auto part = shape().find(word); part != shape().end()) {
       found.value = Value::of(part->second);
     } else if (word[0] == '%') {
@@ -124,19 +131,32 @@ class Numbering {
     if (made.op.operation == Operation::unknown || made.op.operation == Operation::refused) return made;
     bool output = writes_first(made.op.operation);
     for (const Operand &operand : statement.operands) {
+      if (operand.kind == Operand::Kind::arguments) return unknown(made, "its operand in parentheses is not known");
+      if (!output && !operand.second.empty()) return unknown(made, "its operands are not understood");
+      made.pieces = made.pieces || operand.kind == Operand::Kind::vector || !operand.second.empty();
+      made.altered = made.altered || operand.altered;
       if (output) {
+        if (operand.kind == Operand::Kind::memory || operand.altered)
+          return unknown(made, "its operands are not understood");
         for (const std::string_view word : operand.words) write(word, made);
         if (!operand.second.empty()) write(operand.second, made);
+        if (!made.pieces && !operand.words.empty()) made.bits = all.body.bits(operand.words[0]);
       } else {
         if (operand.kind == Operand::Kind::memory) made.base = operand.words[0];
         auto &into = operand.kind == Operand::Kind::memory ? made.address : made.reads;
         const bool in_params = operand.kind == Operand::Kind::memory && parameter_space(made.op);
         for (const std::string_view word : operand.words)
-          if (!in_params || word[0] == '%') into.push_back(source(word, all));
+          if (!in_params || word[0] == '%' || all.body.bits(word) > 0) into.push_back(source(word, all));
       }
       output = false;
     }
     return made;
+  }
+
+  static Step unknown(Step &made, const char *why) {
+    made.op.operation = Operation::refused;
+    made.op.why = why;
+    return std::move(made);
   }
 
   static bool parameter_space(const Opcode &op) {
@@ -155,7 +175,8 @@ class Numbering {
     bool variables = true;
     for (const Operand &operand : statement.operands) {
       if (operand.kind == Operand::Kind::word && ++words == 1) made.callee = operand.words[0];
-      if (operand.kind == Operand::Kind::vector)
+      variables = variables && !operand.altered && operand.second.empty();
+      if (operand.kind != Operand::Kind::word)
         for (const std::string_view word : operand.words) variables = variables && body.params.count(word) > 0;
     }
     if (words != 1 || !variables || made.callee[0] == '%') made.callee = {};

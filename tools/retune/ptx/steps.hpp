@@ -17,6 +17,7 @@ namespace sextant::retune::ptx {
 struct Source {
   std::string_view word;
   int reg = -1;  // a register, or a value that is always the same:
+  int bits = 0;  // of the register
   Value value;
   std::string problem;  // it may not be read at all
 };
@@ -27,6 +28,9 @@ struct Step {
   Source guard;
   bool guarded = false;
   std::vector<int> writes;
+  int bits = 0;                           // of the register that is written, where it is one
+  bool pieces = false;                    // several registers are written or read as one
+  bool altered = false;                   // an operand is not what its word says
   std::vector<Source> reads;              // operands, but the address
   std::vector<Source> address;            // of a memory access
   std::string_view base;                  // its first word
@@ -52,5 +56,6 @@ inline const Value &value_of(const Source &source, const std::vector<Value> &reg
 }
 
 bool integer_type(std::string_view type);  // of 32 or 64 bits
+inline bool wide_type(std::string_view type) { return type == "u64" || type == "s64" || type == "b64"; }
 
 }  // namespace sextant::retune::ptx

@@ -17,8 +17,6 @@ Value nowhere(const std::vector<Value> &values) {
   return Value::free(indexed);
 }
 
-bool wide_type(std::string_view type) { return type == "u64" || type == "s64" || type == "b64"; }
-
 // The same number with more bits: true of the index and its parts, of constants as far as both readings agree.
 Value widened(const Value &value, bool is_signed) {
   if (value.plain()) {
@@ -28,14 +26,31 @@ Value widened(const Value &value, bool is_signed) {
   return value.single() != parts ? value : Value::lost();
 }
 
-Value converted(const Opcode &op, const Value &value) {
+// Register `bits` wide: a wider one than the type gets the narrow result with more bits.
+Value converted(const Opcode &op, const Value &value, int bits) {
   if (value.kind == Value::Kind::local_address) return Value::lost();
   const std::string_view from = op.type;
   const std::string_view to = op.modifiers.size() > 1 ? op.modifiers[op.modifiers.size() - 2] : std::string_view{};
   if (!integer_type(from) || !integer_type(to) || op.has("sat"))
     return value.plain() ? Value::free(value.indexed) : Value::lost();
+  if (bits != 64 && (bits != 32 || wide_type(to))) return value.plain() ? Value::free(value.indexed) : Value::lost();
   if (wide_type(to) && !wide_type(from)) return widened(value, from == "s32");
+  if (bits == 64 && !wide_type(to)) return widened(value, to == "s32");
   return value;
+}
+
+// Whether registers are as wide as the instruction's type says, which ptxas demands of all but conversions and
+// accesses.
+bool fits(const Step &step) {
+  const int bits = wide_type(step.op.type) ? 64 : 32, result = step.op.has("wide") ? 2 * bits : bits;
+  if (step.bits != result) return false;
+  for (std::size_t i = 0; i < step.reads.size(); ++i) {
+    const int wanted = step.op.operation == Operation::multiply_add && i == 2 ? result
+                       : step.op.operation == Operation::shift_left && i == 1 ? 32
+                                                                              : bits;
+    if (step.reads[i].bits != 0 && step.reads[i].bits != wanted) return false;
+  }
+  return true;
 }
 
 Value multiplied(const Opcode &op, const std::vector<Value> &values) {
@@ -54,8 +69,12 @@ Value shifted(const Opcode &op, const std::vector<Value> &values) {
   return product(values[0], Value::of(std::int64_t{1} << values[1].number));
 }
 
-Value followed(const Opcode &op, const std::vector<Value> &values) {
+Value followed(const Step &step, const std::vector<Value> &values) {
+  const Opcode &op = step.op;
   const bool integers = integer_type(op.type) && !op.has("cc") && !op.has("sat");
+  if (step.pieces || step.altered) return nowhere(values);
+  const bool converts = op.operation == Operation::convert || op.operation == Operation::address;
+  if (!converts && integer_type(op.type) && !fits(step)) return nowhere(values);
   switch (op.operation) {
     case Operation::add:
     case Operation::subtract:
@@ -70,7 +89,7 @@ Value followed(const Opcode &op, const std::vector<Value> &values) {
     case Operation::shift_left: return shifted(op, values);
     case Operation::move:
       return values.size() == 1 && (integer_type(op.type) || values[0].plain()) ? values[0] : nowhere(values);
-    case Operation::convert: return values.size() == 1 ? converted(op, values[0]) : nowhere(values);
+    case Operation::convert: return values.size() == 1 ? converted(op, values[0], step.bits) : nowhere(values);
     case Operation::address: return values.size() != 1 || values[0].depends() ? Value::lost() : values[0];
     default: return nowhere(values);
   }
@@ -92,9 +111,7 @@ Value written(const Step &step, const Function &function, const Body &body, cons
     values.push_back(value_of(source, registers));
     if (!values.back().set()) return {};
   }
-  // Several halves in or out of one register: only what is free of the shape.
-  if (step.op.operation == Operation::move && (values.size() > 1 || step.writes.size() > 1)) return nowhere(values);
-  return followed(step.op, values);
+  return followed(step, values);
 }
 
 }  // namespace sextant::retune::ptx
