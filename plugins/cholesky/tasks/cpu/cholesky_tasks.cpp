@@ -126,7 +126,11 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
   if (!session || state.phase != needed)
     return error(exec, SXT_E_STATE, "the session was opened for phase %d, not for %d", state.phase, needed);
   const Session &s = *static_cast<const Session *>(session);
-  const int threads = team_size(state.threads, *exec);
+  const std::int64_t useful = useful_threads(needed, state.plan.work, static_cast<double>(state.plan.s.values),
+                                             std::min(args.n_rhs, state.columns));
+  // Small systems go side by side, each on one thread.
+  const int lent = team_size(state.threads, *exec);
+  const int threads = state.is_small() ? lent : static_cast<int>(std::min<std::int64_t>(lent, useful));
   if (factors) return run_factor(s, args, *exec, threads);
   return needed == SXT_CHOLESKY_SOLVE ? run_solve(s, args, *exec, threads) : run_inverse(s, args, *exec, threads);
 }

@@ -73,31 +73,38 @@ class Graph {
         cancelled_ = done_ = true;
         break;
       }
+      tell();
       lock.unlock();
       work_.run(key, rank);
       lock.lock();
       if (!work_.finish(key, queue_)) done_ = true;
-      news_.fetch_add(1, std::memory_order_release);
-      if (waiting_ > 0 && (done_ || queue_.size() > 0)) changed_.notify_all();
     }
-    if (waiting_ > 0) changed_.notify_all();
+    ready_.store(1, std::memory_order_release);  // whoever looks finds that it is done
+    if (sleeping_ > 0) changed_.notify_all();
+  }
+
+  // What is ready beside the task that this thread has taken: a chain of tasks stays on one thread and disturbs no
+  // other. One sleeper is woken, which wakes the next.
+  void tell() {
+    ready_.store(queue_.size(), std::memory_order_release);
+    if (sleeping_ > 0 && queue_.size() > 0) changed_.notify_one();
   }
 
   // Looks for a while, because most tasks are short, then sleeps.
   void wait(std::unique_lock<std::mutex> &lock) {
-    const std::uint32_t seen = news_.load(std::memory_order_acquire);
+    ready_.store(0, std::memory_order_relaxed);
     lock.unlock();
-    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
-    while (news_.load(std::memory_order_acquire) == seen && std::chrono::steady_clock::now() < end) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
+    while (ready_.load(std::memory_order_acquire) == 0 && std::chrono::steady_clock::now() < end) {
 #if defined(__x86_64__)
       __builtin_ia32_pause();
 #endif
     }
     lock.lock();
-    if (done_ || queue_.size() > 0 || news_.load(std::memory_order_acquire) != seen) return;
-    ++waiting_;
+    if (done_ || queue_.size() > 0 || ready_.load(std::memory_order_relaxed) > 0) return;
+    ++sleeping_;
     changed_.wait(lock);
-    --waiting_;
+    --sleeping_;
   }
 
   Work &work_;
@@ -105,8 +112,8 @@ class Graph {
   const volatile std::int32_t *cancel_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::atomic<std::uint32_t> news_{0};
-  int waiting_ = 0;
+  std::atomic<std::int64_t> ready_{0};  // tasks in the queue as other threads see them: 0 while one has the lock
+  int sleeping_ = 0;
   bool done_ = false, cancelled_ = false;
 };
 

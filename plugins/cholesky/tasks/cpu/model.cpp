@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model.hpp"
 
+#include <algorithm>
 #include <cmath>
+
+#include "session.hpp"
 
 namespace sextant_cholesky_tasks {
 namespace {
@@ -43,11 +46,15 @@ void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &q, const sxt
     cost.stream_bytes = sets * (values + q.update_values) * number * scale;
     cost.working_set = (values + q.stack_values) * number;
   }
-  cost.imbalance = imbalance(q, threads);
-  fill(candidate, threads, cost);
+  const double work = factor_work(q.flops, values, q.update_values, static_cast<double>(q.n_super));
+  const std::int64_t useful = useful_threads(q.phase, work, values, std::clamp<std::int64_t>(q.n_rhs, 1, most_columns));
+  const int team = static_cast<int>(std::min<std::int64_t>(threads, useful * std::max<std::int64_t>(q.n_sets, 1)));
+  cost.imbalance = imbalance(q, team);
+  fill(candidate, team, cost);
+  candidate.launch[0] = threads;
   candidate.terms[5] = steps * cost.imbalance;
   candidate.n_terms = 6;
-  candidate.model_class = static_cast<std::uint32_t>(4 * q.phase + 2 * (q.factors - 1) + (threads > 1));
+  candidate.model_class = static_cast<std::uint32_t>(4 * q.phase + 2 * (q.factors - 1) + (team > 1));
   candidate.setup_s = 3e-7 * (few + more) + 6e-9 * rows + 3e-9 * static_cast<double>(q.m.nnz);
 }
 

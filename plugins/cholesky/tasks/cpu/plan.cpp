@@ -12,8 +12,6 @@ namespace {
 constexpr double parts_of_whole = 96, least_unit = 4e5;
 // Fronts of so many operations are cut in tiles.
 constexpr double tiled_from = 2e7;
-// What a supernode and a number cost beside the operations, in operations.
-constexpr double per_supernode = 400, per_number = 4;
 
 }  // namespace
 
@@ -61,15 +59,14 @@ void Plan::push_unit(std::int64_t first, std::int64_t last, Unit::Kind kind) {
 void Plan::make_units() {
   cost_.assign(static_cast<std::size_t>(s.n_super), 0);
   std::vector<double> own(static_cast<std::size_t>(s.n_super));
-  double all = 0;
   for (std::int64_t p = 0; p < s.n_super; ++p) {
     const double w = static_cast<double>(width(p)), r = static_cast<double>(rows(p)), left = r - w;
     const double flops = factored(p) ? (r * (r + 1) * (2 * r + 1) - left * (left + 1) * (2 * left + 1)) / 6 : w * w;
-    own[p] = flops + per_number * (w * r + left * left) + per_supernode;
-    cost_[p] += own[p], all += own[p];
+    own[p] = factor_work(flops, w * r, left * left, 1);
+    cost_[p] += own[p], work += own[p];
     if (s.parent[p] >= 0) cost_[s.parent[p]] += cost_[p];
   }
-  const double limit = std::max(all / parts_of_whole, least_unit);
+  const double limit = std::max(work / parts_of_whole, least_unit);
   unit_of.assign(static_cast<std::size_t>(s.n_super), 0);
   double collected = 0;
   std::int64_t first = 0;  // of the range that is being collected

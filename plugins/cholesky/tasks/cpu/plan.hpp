@@ -13,6 +13,19 @@ namespace sextant_cholesky_tasks {
 
 using Index = std::int32_t;
 
+// How much there is to do, in operations: those of fronts, their numbers and their supernodes.
+inline double factor_work(double flops, double values, double update_values, double supernodes) {
+  return flops + 4 * (values + update_values) + 400 * supernodes;
+}
+// Threads that have some 50 us of work each. More only wait for each other; results do not depend on it.
+inline std::int64_t useful_threads(std::int32_t phase, double factor_work, double values, std::int64_t columns) {
+  constexpr double operations_each = 5e5, solve_ns_each = 5e4;
+  const bool solves = phase == SXT_CHOLESKY_SOLVE;
+  const double shares =
+      solves ? values * (0.5 + 0.2 * static_cast<double>(columns)) / solve_ns_each : factor_work / operations_each;
+  return 1 + static_cast<std::int64_t>(shares < 1e6 ? shares : 1e6);
+}
+
 // A range of supernodes with all their descendants, done one after the other on one thread; or one supernode above
 // them, on its own, or, where it is large, in tiles.
 struct Unit {
@@ -74,6 +87,7 @@ class Plan {
   std::vector<Tiling> tilings;   // of tiled units, in their order
   std::vector<Index> tiling_of;  // of a unit; -1
 
+  double work = 0;                                 // factor_work of the whole
   std::int64_t kept_values = 0, stack_values = 0;  // numbers of the kept blocks and of one thread's stack
   std::int64_t kept_rows = 0, stack_rows = 0;      // rows below of kept ones, all together; of one other, at most
   std::int64_t stack_panel = 0, top_panel = 0;     // largest block below a diagonal in a range and above (INVERSE)
