@@ -34,7 +34,6 @@ void set_up(State &state, const sxt_cholesky_query &q, std::int64_t threads) {
   state.threads = std::max<std::int64_t>(1, threads);
   state.columns = std::clamp<std::int64_t>(q.n_rhs, 1, most_columns);
   state.type = q.m.q.value_type;
-  state.phase = phase_of(q);
 }
 
 void bytes(const sxt_query *query, const sxt_symbolic *symbolic, const sxt_machine *machine,
@@ -45,7 +44,7 @@ void bytes(const sxt_query *query, const sxt_symbolic *symbolic, const sxt_machi
   estimate(q, threads, host);
   if (!symbolic) return;
   try {
-    State state(*symbolic);
+    State state(*symbolic, phase_of(q));
     set_up(state, q, threads);
     *host = sizeof(State) + state.plan.bytes() + sizeof(Session) + Layout(state, state.threads).bytes;
   } catch (...) {  // the estimate stands
@@ -91,8 +90,9 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
         return error(exec, SXT_E_NOT_SUPPORTED, "%s wants scratch, which this scheduler has none of",
                      slots[slot].parts[0]->kernel);
     try {
-      auto made = std::make_unique<State>(as<sxt_symbolic>(problem->data));
-      set_up(*made, as<sxt_cholesky_query>(problem->query), candidate ? candidate->launch[0] : exec->threads);
+      const auto &q = as<sxt_cholesky_query>(problem->query);
+      auto made = std::make_unique<State>(as<sxt_symbolic>(problem->data), phase_of(q));
+      set_up(*made, q, candidate ? candidate->launch[0] : exec->threads);
       return give(made.release(), state);
     } catch (const std::length_error &problem) {
       return error(exec, SXT_E_OVERFLOW, "%s", problem.what());

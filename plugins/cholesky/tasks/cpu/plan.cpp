@@ -8,14 +8,18 @@
 namespace sextant_cholesky_tasks {
 namespace {
 
-// A unit of work is at most this part of the whole, and at least so much, in operations.
-constexpr double parts_of_whole = 96, least_unit = 4e5;
-// Fronts of so many operations are cut in tiles.
-constexpr double tiled_from = 2e7;
+// A unit of work is at most this part of the whole, and at least so much; a front from so much on is cut in tiles. In
+// operations of a factorisation, and in numbers that a solve reads: each unit costs a microsecond or a few, because
+// threads take turns at the queue.
+struct Grain {
+  double parts_of_whole, least_unit, tiled_from;
+};
+constexpr Grain factor_grain = {96, 4e5, 2e7}, solve_grain = {40, 5e4, 4e5};
+constexpr double solve_numbers_a_supernode = 60;
 
 }  // namespace
 
-Plan::Plan(const sxt_symbolic &symbolic) : s(symbolic) {
+Plan::Plan(const sxt_symbolic &symbolic, bool solves) : s(symbolic), solves_(solves) {
   link_children();
   make_units();
   link_units();
@@ -43,7 +47,7 @@ void Plan::push_unit(std::int64_t first, std::int64_t last, Unit::Kind kind) {
   if (kind == Unit::Kind::tiled) {
     Tiling t;
     t.width = width(first), t.rows = rows(first);
-    t.size = t.rows < 2048 ? 128 : 256;
+    t.size = t.rows < 2048 && !solves_ ? 128 : 256;
     t.chunk = 512 / t.size;
     t.panel = (t.width + t.size - 1) / t.size;
     t.count = t.panel + (t.rows - t.width + t.size - 1) / t.size;
@@ -62,11 +66,12 @@ void Plan::make_units() {
   for (std::int64_t p = 0; p < s.n_super; ++p) {
     const double w = static_cast<double>(width(p)), r = static_cast<double>(rows(p)), left = r - w;
     const double flops = factored(p) ? (r * (r + 1) * (2 * r + 1) - left * (left + 1) * (2 * left + 1)) / 6 : w * w;
-    own[p] = factor_work(flops, w * r, left * left, 1);
+    own[p] = solves_ ? w * r + solve_numbers_a_supernode : factor_work(flops, w * r, left * left, 1);
     cost_[p] += own[p], work += own[p];
     if (s.parent[p] >= 0) cost_[s.parent[p]] += cost_[p];
   }
-  const double limit = std::max(work / parts_of_whole, least_unit);
+  const Grain &grain = solves_ ? solve_grain : factor_grain;
+  const double limit = std::max(work / grain.parts_of_whole, grain.least_unit);
   unit_of.assign(static_cast<std::size_t>(s.n_super), 0);
   double collected = 0;
   std::int64_t first = 0;  // of the range that is being collected
@@ -77,7 +82,7 @@ void Plan::make_units() {
   for (std::int64_t p = 0; p < s.n_super; ++p) {
     if (cost_[p] > limit) {
       close(p);
-      push_unit(p, p, own[p] > tiled_from && factored(p) ? Unit::Kind::tiled : Unit::Kind::front);
+      push_unit(p, p, own[p] > grain.tiled_from && factored(p) ? Unit::Kind::tiled : Unit::Kind::front);
       first = p + 1;
       continue;
     }

@@ -17,9 +17,9 @@ using Index = std::int32_t;
 inline double factor_work(double flops, double values, double update_values, double supernodes) {
   return flops + 4 * (values + update_values) + 400 * supernodes;
 }
-// Threads that have some 50 us of work each. More only wait for each other; results do not depend on it.
+// Threads that have some 50 to 150 us of work each. More only wait for each other; results do not depend on it.
 inline std::int64_t useful_threads(std::int32_t phase, double factor_work, double values, std::int64_t columns) {
-  constexpr double operations_each = 5e5, solve_ns_each = 5e4;
+  constexpr double operations_each = 5e5, solve_ns_each = 1.5e5;
   const bool solves = phase == SXT_CHOLESKY_SOLVE;
   const double shares =
       solves ? values * (0.5 + 0.2 * static_cast<double>(columns)) / solve_ns_each : factor_work / operations_each;
@@ -53,8 +53,9 @@ struct Tiling {
 
 class Plan {
  public:
+  // Of a factorisation and of the inverse, or of solves, whose units are larger: they do less with each number.
   // Throws std::bad_alloc; std::length_error where counts do not fit.
-  explicit Plan(const sxt_symbolic &s);
+  Plan(const sxt_symbolic &s, bool solves);
   Plan(const Plan &) = delete;
 
   const sxt_symbolic &s;
@@ -87,7 +88,7 @@ class Plan {
   std::vector<Tiling> tilings;   // of tiled units, in their order
   std::vector<Index> tiling_of;  // of a unit; -1
 
-  double work = 0;                                 // factor_work of the whole
+  double work = 0;                                 // of the whole: factor_work, or numbers
   std::int64_t kept_values = 0, stack_values = 0;  // numbers of the kept blocks and of one thread's stack
   std::int64_t kept_rows = 0, stack_rows = 0;      // rows below of kept ones, all together; of one other, at most
   std::int64_t stack_panel = 0, top_panel = 0;     // largest block below a diagonal in a range and above (INVERSE)
@@ -123,6 +124,7 @@ class Plan {
 
   std::vector<Index> relative_, run_end_, targets_;
   std::vector<std::int64_t> gathered_, entries_at_[2], order_;
+  bool solves_;
   std::vector<double> cost_;  // of a supernode and all below it
 };
 

@@ -15,11 +15,11 @@ namespace sextant_cholesky_tasks {
 inline constexpr std::int64_t most_columns = 32;
 
 struct State {
-  explicit State(const sxt_symbolic &s) : plan(s) {}
+  State(const sxt_symbolic &s, std::int32_t for_phase) : plan(s, for_phase == SXT_CHOLESKY_SOLVE), phase(for_phase) {}
   Plan plan;
+  std::int32_t phase;
   std::int64_t threads = 1, columns = 1;
   sxt_value_type type = SXT_F64;
-  std::int32_t phase = SXT_CHOLESKY_FACTOR;
   // All sets and right-hand sides are worked on side by side, each by one thread: the whole tree is one unit, and not a
   // front in tiles, which all threads share.
   bool is_small() const {
