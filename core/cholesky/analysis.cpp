@@ -13,6 +13,7 @@
 #include "core/cholesky/ordering.hpp"
 #include "core/choose/make_choice.hpp"
 #include "core/choose/selector.hpp"
+#include "core/conformance/conformance.hpp"
 #include "core/matrix/checks.hpp"
 #include "core/matrix/symmetric_enough.hpp"
 
@@ -110,12 +111,22 @@ LeftOut Analysis::others() const {
   const char *by = "";
   if (!settings_.scheduler.empty() || !context().forced(SXT_KIND_CHOLESKY, &by).empty() || context().plan().loaded())
     return out;
-  const std::map<const registry::Kernel *, double> all = totals(shape_);
+  std::map<const registry::Kernel *, double> all = totals(shape_);
   const auto better = [](const auto &a, const auto &b) {
     const bool a_reference = a.first->has(SXT_KERNEL_REFERENCE), b_reference = b.first->has(SXT_KERNEL_REFERENCE);
     return a_reference != b_reference ? b_reference : a.second < b.second;
   };
-  const auto best = std::min_element(all.begin(), all.end(), better);
+  // One that is not proven to be right keeps no other one out.
+  const sxt_cholesky_query asked = query(SXT_CHOLESKY_FACTOR, 0);
+  auto best = all.end();
+  while (!all.empty()) {
+    best = std::min_element(all.begin(), all.end(), better);
+    const Query factoring(&asked.m.q);
+    std::string why_not = conformance::self_test(*best->first, context().device(), &factoring, context().scope());
+    if (why_not.empty()) break;
+    out.emplace(best->first, std::move(why_not));
+    all.erase(best);
+  }
   for (const auto &[kernel, seconds] : all) {
     if (kernel == best->first) continue;
     if (kernel->has(SXT_KERNEL_REFERENCE))

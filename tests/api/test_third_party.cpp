@@ -13,6 +13,7 @@
 #include <gmock/gmock.h>
 
 #include "sextant/plugin/kinds/spmv.h"
+#include "tests/api/cholesky_support.hpp"
 #include "tests/api/support.hpp"
 
 namespace api_test {
@@ -366,6 +367,26 @@ TEST(ThirdPartyTest, AFileWithoutATestedKernelIsNotAccepted) {
   Lines lines;
   EXPECT_EQ(check(context, "kind-elsewhere", 0, lines), SXT_E_PLUGIN);
   EXPECT_THAT(last_error(context), HasSubstr("no case proved anything"));
+}
+
+// A scheduler that promises the least time has to be proven; one that is not keeps no other one out.
+TEST(ThirdPartySchedulers, AreUsedWhereTheyAreProvenAndElseOthersAre) {
+  const auto a = random_sparse<double>(400, 5, 3);
+  for (const bool wrong : {false, true}) {
+    const Context context = with({wrong ? "scheduler-wrong" : "scheduler"});
+    const Matrix matrix = a.matrix(context);
+    const Analysis analysis = analyse(matrix);
+    const Cholesky cholesky = factored(analysis);
+    std::vector<double> b(400, 1), x(400);
+    ASSERT_EQ(sxt_cholesky_solve(cholesky.get(), 400, 1, b.data(), 400, x.data(), 400, nullptr, nullptr), SXT_OK);
+    EXPECT_LE(a.backward_error(b.data(), x.data()), 1e-14) << wrong;
+    std::string text(1 << 16, 0);
+    std::int64_t length = 0;
+    ASSERT_EQ(sxt_analysis_explain(analysis.get(), SXT_TEXT, text.data(), 1 << 16, &length), SXT_OK);
+    text.resize(static_cast<std::size_t>(length));
+    const bool chosen = text.find("mock.scheduler") < text.find("cholesky.tasks.cpu");
+    EXPECT_EQ(chosen, !wrong) << text;
+  }
 }
 
 }  // namespace

@@ -122,6 +122,12 @@ TEST(WorldFaults, UnlikeObjectsAreRefused) {
   refused(sxt_matrix_feature(matrix.get(), "row_nnz_max", &found), SXT_E_NOT_SUPPORTED, "belongs to a world");
   sxt_analysis *analysis = nullptr;
   refused(sxt_analysis_create(matrix.get(), nullptr, &analysis), SXT_E_NOT_SUPPORTED, "belongs to a world");
+  ASSERT_EQ(sxt_analysis_create(plain.get(), nullptr, &analysis), SXT_OK);
+  sxt_cholesky *cholesky = nullptr;
+  ASSERT_EQ(sxt_cholesky_create(analysis, &cholesky), SXT_OK);
+  refused(sxt_cholesky_factor(cholesky, matrix.get(), nullptr), SXT_E_NOT_SUPPORTED, "belongs to a world");
+  sxt_cholesky_destroy(cholesky);
+  sxt_analysis_destroy(analysis);
   std::int64_t begin[3] = {};
   refused(sxt_matrix_rows(plain.get(), begin), SXT_E_ARGUMENT, "of one context");
   sxt_matrix *made = nullptr;

@@ -241,7 +241,7 @@ inline std::int64_t Structure::place(std::int64_t i, std::int64_t j) const {
 
 inline sxt_cholesky_query query_of(const sxt_symbolic &s, std::int64_t nnz_a, sxt_value_type type, std::int32_t phase) {
   sxt_cholesky_query q{};
-  q.m.q = {{sizeof q, SXT_KIND_CHOLESKY}, 1, SXT_QUERY_MATRIX, type};
+  q.m.q = {{sizeof q, SXT_KIND_CHOLESKY}, 1, 0, type};  // about a structure: no storage is read
   q.m.rows = q.m.cols = s.n;
   q.m.nnz = nnz_a;
   q.m.matrix_type = type;
