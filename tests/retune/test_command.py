@@ -32,6 +32,11 @@ class Command(HookTest):
         with open(self.path("r.txt"), encoding="utf-8") as file:
             self.assertIn("32 -> 96 (1)", file.read())
 
+    def test_names_reach_the_terminal_without_their_control_characters(self):
+        done = self.retune("--", PROGRAM, "table", "load", self.ptx, "get", "\x1b[31mred\x1b[2J", "launch", 960, 32)
+        self.assertIn("?[31mred", done.stderr)
+        self.assertNotIn("\x1b", done.stderr)
+
     def test_json_and_the_page(self):
         self.retune("--report", self.path("r.json"), "--policy", "published", *self.program())
         with open(self.path("r.json"), encoding="utf-8") as file:

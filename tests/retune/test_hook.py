@@ -136,10 +136,15 @@ class Programs(HookTest):
         self.assertEqual([line for line in lines if line != "child"], CHANGED * 2)
         self.assertEqual(self.report()[1]["axpy"]["launches"], 2)  # and the child wrote none
 
+    def long_kernel(self):
+        return self.file("long.ptx", PTX.replace("setp.ge.s32", "add.s32 %r4, %r4, 1;\n" * 19000 + "setp.ge.s32", 1))
+
+    def test_a_signal_that_ends_a_process_that_is_proving(self):
+        self.run_program("table", "load", self.long_kernel(), "get", "axpy", "alarm", 5, *SIMPLE, "sleep", 20000, expect=3)
+
     def test_children_of_a_process_that_is_proving(self):
         """A child has none of the threads of its parent, and no lock that one of them holds may stop its end."""
-        line = "add.s32 %r4, %r4, 1;\n"
-        path = self.file("long.ptx", PTX.replace("setp.ge.s32", line * 19000 + "setp.ge.s32", 1))
+        path = self.long_kernel()
         lines = self.run_program("table", "load", path, "get", "axpy", "busyfork", 960, 32)
         self.assertEqual(lines, CHANGED)
 

@@ -9,6 +9,7 @@
 //   repeat N GRID BLOCK      N launches
 //   many N FILE              N modules loaded, launched once each, unloaded
 //   busyfork GRID BLOCK      a launch on a thread, and children meanwhile that end at once
+//   alarm MS                 a signal whose handler ends the program, with 3
 //   fork, capture STATE, reset, exit CODE, time N GRID BLOCK
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -215,6 +217,9 @@ class Steps {
     } else if (step == "fork") {
       std::fflush(stdout);
       fork_child([] { std::printf("child\n"); });
+    } else if (step == "alarm") {
+      std::signal(SIGALRM, [](int) { std::exit(3); });
+      ualarm(1000 * number(), 0);
     } else if (step == "busyfork") {
       const unsigned grid = number(), block = number();
       std::thread launcher(

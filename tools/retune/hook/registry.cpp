@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <thread>
+
 #include "hook/entries.hpp"
 #include "hook/settings.hpp"
 #include "hook/timing.hpp"
@@ -69,6 +71,17 @@ std::unique_lock<std::mutex> Registry::lock() {
   const int own = getpid();
   if (!process_.compare_exchange_strong(owner, own) && owner != own) throw NotOurs{};
   return std::unique_lock(mutex_);
+}
+
+std::unique_lock<std::mutex> Registry::lock_for(std::chrono::milliseconds most) {
+  if (!is_ours()) throw NotOurs{};
+  const auto end = std::chrono::steady_clock::now() + most;
+  std::unique_lock held(mutex_, std::try_to_lock);
+  while (!held && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    held.try_lock();
+  }
+  return held;
 }
 
 void Registry::loaded(Handle owner, bool library, image::Image image) {

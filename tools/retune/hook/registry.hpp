@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -73,6 +74,8 @@ class Registry {
   // Throws NotOurs in a child of the process that used the device: a thread that the child does not have may hold the
   // lock.
   std::unique_lock<std::mutex> lock();
+  // The same, or none after so long.
+  std::unique_lock<std::mutex> lock_for(std::chrono::milliseconds most);
   std::atomic<std::uint64_t> unknown_launches{0};
   // Of the process that first used the device; a child that did not is none of ours.
   bool is_ours() const;

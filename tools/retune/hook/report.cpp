@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -16,6 +17,9 @@ namespace sextant::retune {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// A signal's handler may end the program while its thread has the lock.
+constexpr auto most_wait = std::chrono::milliseconds(100);
 
 const char *status_name(const Kernel &kernel) {
   if (kernel.driver_error != 0 || kernel.status == Status::refused) return "refused";
@@ -66,7 +70,8 @@ __attribute__((constructor)) void begin() {
 __attribute__((destructor)) void end() {
   try {
     if (!registry().is_ours() || !registry().has_loaded()) return;
-    const auto one = registry().lock();
+    const auto one = registry().lock_for(most_wait);
+    if (!one) return;
     if (settings().policy == Policy::measured && !settings().dry_run) cache().save();
     if (settings().report.empty()) return;
     // Read at once by the command, or lost with the machine: not worth the time that a disk takes to hold it.

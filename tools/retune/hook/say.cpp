@@ -41,7 +41,9 @@ void say(const std::string &sentence) {
     sigemptyset(&pipe), sigaddset(&pipe, SIGPIPE);
     sigpending(&pending);
     pthread_sigmask(SIG_BLOCK, &pipe, &before);
-    const std::string line = "sextant retune: " + sentence + "\n";
+    std::string line = "sextant retune: " + sentence + "\n";
+    for (char &c : line)  // paths and names may hold what a terminal obeys
+      if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f) c = '?';
     if (write(STDERR_FILENO, line.data(), line.size()) < 0 && errno == EPIPE && sigismember(&pending, SIGPIPE) != 1) {
       const timespec at_once{};
       sigtimedwait(&pipe, nullptr, &at_once);

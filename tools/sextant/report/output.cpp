@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -78,10 +79,13 @@ void print_json(const Json &json) {
   print_text("\n");
 }
 
+// Names come from files and other programs: none of their control characters reaches the terminal.
 void message(std::string_view text) {
   const std::lock_guard lock(stderr_mutex);
   clear_line();
-  const std::string line = fmt::format("sextant: {}\n", text);
+  std::string line = fmt::format("sextant: {}\n", text);
+  const auto controls = [](unsigned char c) { return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f; };
+  std::replace_if(line.begin(), line.end(), controls, '?');
   messages += std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
