@@ -16,8 +16,9 @@ namespace {
 constexpr std::int64_t most_levels = 20000;
 
 bool is_solve(std::int32_t phase) { return phase != SXT_CHOLESKY_FACTOR; }
-std::int64_t columns_of(const sxt_cholesky_query &q) { return std::clamp<std::int64_t>(q.n_rhs, 1, most_columns); }
-std::int64_t sets_of(const sxt_cholesky_query &q) { return std::clamp<std::int64_t>(q.n_sets, 1, 64); }
+Room room_of(const sxt_cholesky_query &q, const Plan &plan, bool solves) {
+  return solves ? solve_room(q) : factor_room(q, static_cast<double>(plan.update_values[0] + plan.update_values[1]));
+}
 
 Widths widths_of(const sxt_candidate *candidate, sxt_value_type type) {
   Widths widths;
@@ -64,9 +65,10 @@ void bytes(const sxt_query *query, const sxt_symbolic *symbolic, const sxt_machi
   try {
     const bool solves = is_solve(q.phase);
     const Plan plan(*symbolic, widths_of(candidate, q.m.q.value_type), solves);
-    *device = state_bytes(plan, solves) + session_bytes(plan, q.m.q.value_type, solves, sets_of(q), columns_of(q));
+    const Room room = room_of(q, plan, solves);
+    *device = state_bytes(plan, solves) + session_bytes(plan, q.m.q.value_type, solves, room);
     *host = sizeof(State) + sizeof(Session) + plan.bytes();
-    if (!solves) *host += static_cast<std::uint64_t>(symbolic->n) + 16 * static_cast<std::uint64_t>(sets_of(q));
+    if (!solves) *host += static_cast<std::uint64_t>(symbolic->n) + 16 * static_cast<std::uint64_t>(room.sets);
   } catch (...) {  // the estimate stands
   }
 }
@@ -80,11 +82,11 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   return cuda::build<State>(exec, state, [&](State &made) -> sxt_status {
     made.type = q.m.q.value_type;
     made.phase = is_solve(q.phase) ? SXT_CHOLESKY_SOLVE : SXT_CHOLESKY_FACTOR;
-    made.sets = sets_of(q), made.columns = columns_of(q);
     const Widths widths = widths_of(candidate, made.type);
     if (const sxt_status failed = load_solve(exec, made)) return failed;
     if (const sxt_status failed = is_solve(q.phase) ? SXT_OK : load_factor(exec, made.type, widths)) return failed;
     made.plan.emplace(as<sxt_symbolic>(problem->data), widths, is_solve(q.phase));
+    made.room = room_of(q, *made.plan, is_solve(q.phase));
     return fill(made, exec), SXT_OK;
   });
 }

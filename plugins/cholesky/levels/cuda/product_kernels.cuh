@@ -30,11 +30,11 @@ struct Tile {
 };
 
 template <class T>
-__device__ Tile<T> tile_here(const Numbers<T> &v, const Job &job, int size) {
+__device__ Tile<T> tile_here(const Numbers<T> &v, const Call<T> &call, const Job &job, int size) {
   const Front f = v.fronts[job.front];
   const int2 at = tile_of(static_cast<int>(blockIdx.x) - job.first_block, (job.c1 - job.c0 + size - 1) / size);
   const int i0 = job.c0 + at.x * size, j0 = job.c0 + at.y * size;
-  T *const l = v.call->l + f.value_at;
+  T *const l = call.l + f.value_at;
   const T *const k0 = l + static_cast<std::int64_t>(job.k0) * f.rows;
   const std::int64_t below = f.rows - f.width;
   const bool inside = job.c0 < f.width;
@@ -59,7 +59,9 @@ template <class T>
 __global__ void __launch_bounds__(product_threads) subtract_products(Numbers<T> v, const Job *jobs, int count) {
   __shared__ T left[product_depth][tile + 1], right[product_depth][tile + 1];
   const Job job = job_of_block(jobs, count);
-  const Tile<T> t = tile_here(v, job, tile);
+  const Call<T> call = call_here(v);
+  if (!call.l) return;
+  const Tile<T> t = tile_here(v, call, job, tile);
   const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
   T sum[4][4] = {};
   for (int k0 = 0; k0 < t.depth; k0 += product_depth) {
@@ -223,7 +225,9 @@ __global__ void __launch_bounds__(size / warp_rows * size / warp_columns * 32)
   constexpr int ld = mma_ld(size), m = warp_rows / 16, n = warp_columns / 8;
   double *const memory = dynamic_memory<double>();
   const Job job = job_of_block(jobs, count);
-  const Tile<double> t = tile_here(v, job, size);
+  const Call<double> call = call_here(v);
+  if (!call.l) return;
+  const Tile<double> t = tile_here(v, call, job, size);
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
   const int r0 = warp % warps_down * warp_rows, c0 = warp / warps_down * warp_columns;
   const auto left = [&](int stage) { return memory + stage % mma_stages * (2 * mma_depth * ld); };

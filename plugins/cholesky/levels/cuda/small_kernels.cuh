@@ -106,7 +106,8 @@ __global__ void __launch_bounds__(threads) factor_small_fronts(Numbers<T> v, con
   __shared__ Real<T> pivots[threads], inverses[threads];
   const Front f = v.fronts[list[blockIdx.x]];
   const int ld = static_cast<int>(small_ld(f.rows)), lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const Call<T> call = *v.call;
+  const Call<T> call = call_here(v);
+  if (!call.l) return;
   load_front<T, threads>(f, call.l, x, ld);
   add_children<T, threads>(v, f, x, ld);
   const PanelOf<T> panel{x, ld, f.width, pivots, inverses, f.first, true};
