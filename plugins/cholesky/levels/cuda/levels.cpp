@@ -32,7 +32,6 @@ Widths widths_of(const sxt_candidate *candidate, sxt_value_type type) {
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *machine, sxt_message *reason) {
   const auto &q = as<sxt_cholesky_query>(query);
   if (q.phase == SXT_CHOLESKY_INVERSE) return refuse(reason, "it computes no entries of the inverse");
-  if (q.factors != SXT_FACTORS_LLH) return refuse(reason, "it factors as L L^H alone");
   constexpr std::int64_t shared = std::int64_t{208} << 10;
   if (machine && machine->shared_per_block > 0 && shared > machine->shared_per_block)
     return refuse(reason, "a front takes up to %lld bytes of shared memory, a block has %lld", (long long)shared,
@@ -78,9 +77,8 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   if (!problem->data || !is_kind(*problem->data, SXT_KIND_SYMBOLIC))
     return error(exec, SXT_E_ARGUMENT, "the problem has no symbolic structure");
   const auto &q = as<sxt_cholesky_query>(problem->query);
-  if (q.factors != SXT_FACTORS_LLH) return error(exec, SXT_E_NOT_SUPPORTED, "it factors as L L^H alone");
   return cuda::build<State>(exec, state, [&](State &made) -> sxt_status {
-    made.type = q.m.q.value_type;
+    made.type = q.m.q.value_type, made.factors = q.factors;
     made.phase = is_solve(q.phase) ? SXT_CHOLESKY_SOLVE : SXT_CHOLESKY_FACTOR;
     const Widths widths = widths_of(candidate, made.type);
     if (const sxt_status failed = load_solve(exec, made)) return failed;
@@ -100,7 +98,8 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
   const auto &args = as<sxt_cholesky_args>(head);
   const State &state = *static_cast<const State *>(opaque);
   if (const sxt_status wrong = sextant_cholesky::check(args, state.plan->s, exec)) return wrong;
-  if (args.factors != SXT_FACTORS_LLH) return error(exec, SXT_E_NOT_SUPPORTED, "this scheduler factors as L L^H alone");
+  if (args.factors != state.factors)
+    return error(exec, SXT_E_STATE, "it was prepared for factorisation %d, not for %d", state.factors, args.factors);
   if (const sxt_status wrong = sextant_cholesky::check_types(args, state.type, exec)) return wrong;
   if (args.phase == SXT_CHOLESKY_PIVOTS) return run_pivots(state, args, exec);
   if (args.phase == SXT_CHOLESKY_INVERSE)

@@ -202,7 +202,7 @@ __device__ int factor_panel_rows(const Call<T> &call, const PanelOf<T> &p, int r
     const int failed = factor_group(call, p, row, there, c0, mine);
     if (failed >= 0) good = failed;
   }
-  for (int c = threadIdx.x; c < good; c += blockDim.x) {
+  for (int c = threadIdx.x; call.rule.definite && c < good; c += blockDim.x) {
     const Real<T> root = sqrt(p.pivots[c]);
     p.inverses[c] *= root, p.pivots[c] = root;
   }
@@ -210,7 +210,8 @@ __device__ int factor_panel_rows(const Call<T> &call, const PanelOf<T> &p, int r
   return good;
 }
 
-// Number (r, c) of L, r >= c, from what factor_panel_rows left; a pivot that failed stands as it was found.
+// Number (r, c) of L, r >= c, on the diagonal of L D L^H that of D, from what factor_panel_rows left; a pivot that
+// failed stands as it was found.
 template <class T>
 __device__ T factor_entry(const PanelOf<T> &p, int good, int r, int c) {
   if (r == c) return numbers::from_real<T>(p.pivots[c]);

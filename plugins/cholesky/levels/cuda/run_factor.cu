@@ -113,18 +113,24 @@ class Recorder {
 
   void products(const Group &group, Recorded::Lane lane) {
     if (group.count == 0) return;
-    const cudaStream_t stream = lanes_.lane(lane);
+    if (state_.factors == SXT_FACTORS_LDLH)
+      products<true>(group, lanes_.lane(lane));
+    else
+      products<false>(group, lanes_.lane(lane));
+    cuda::need_launch("products");
+  }
+  template <bool weighted>
+  void products(const Group &group, cudaStream_t stream) {
     if constexpr (std::is_same_v<T, double>) {
       if (group.tile == wide_tile)
-        subtract_products_f64<wide_tile, 64, 32>
+        subtract_products_f64<wide_tile, 64, 32, weighted>
             <<<blocks(group), 256, mma_shared(wide_tile), stream>>>(v_, jobs(group), group.count);
       else
-        subtract_products_f64<tile, 32, 32>
+        subtract_products_f64<tile, 32, 32, weighted>
             <<<blocks(group), 128, mma_shared(tile), stream>>>(v_, jobs(group), group.count);
     } else {
-      subtract_products<T><<<blocks(group), product_threads, 0, stream>>>(v_, jobs(group), group.count);
+      subtract_products<T, weighted><<<blocks(group), product_threads, 0, stream>>>(v_, jobs(group), group.count);
     }
-    cuda::need_launch("products");
   }
 
   // Beside the levels that follow.
@@ -247,10 +253,12 @@ sxt_status load_factor(const sxt_exec *exec, sxt_value_type type, const Widths &
     load(factor_small_fronts<T, small_threads(3)>, static_cast<std::size_t>(bytes[3]));
     load(assemble_fronts<T>, assemble_shared<T>()), load(factor_panels<T>, panel_shared<T>());
     if constexpr (std::is_same_v<T, double>) {
-      load(subtract_products_f64<wide_tile, 64, 32>, mma_shared(wide_tile));
-      load(subtract_products_f64<tile, 32, 32>, mma_shared(tile));
+      load(subtract_products_f64<wide_tile, 64, 32, false>, mma_shared(wide_tile));
+      load(subtract_products_f64<wide_tile, 64, 32, true>, mma_shared(wide_tile));
+      load(subtract_products_f64<tile, 32, 32, false>, mma_shared(tile));
+      load(subtract_products_f64<tile, 32, 32, true>, mma_shared(tile));
     } else {
-      load(subtract_products<T>, 0);
+      load(subtract_products<T, false>, 0), load(subtract_products<T, true>, 0);
     }
     return status;
   });

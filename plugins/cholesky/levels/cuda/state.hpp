@@ -22,7 +22,7 @@ using cuda::DeviceArray;
 struct State {
   std::optional<Plan> plan;
   sxt_value_type type = SXT_F64;
-  std::int32_t phase = SXT_CHOLESKY_FACTOR;
+  std::int32_t phase = SXT_CHOLESKY_FACTOR, factors = SXT_FACTORS_LLH;
   Room room;
   int multiprocessors = 1;
   sextant_cholesky::Tables tables{};

@@ -39,7 +39,7 @@ __device__ __forceinline__ void copy_later(T *to, const T *from, bool there) {
                "r"(there ? static_cast<int>(sizeof(T)) : 0)
                : "memory");
 }
-__device__ __forceinline__ void wait_for_copies() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
+__device__ __forceinline__ void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 // rows x columns numbers at `from` become a piece, zeros around them.
 template <class T>
