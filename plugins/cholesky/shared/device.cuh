@@ -81,12 +81,14 @@ __device__ bool is_finite(T x) {
     return x - x == 0;
 }
 
-// factor[to[k]] = values[from[k]], its conjugate for k >= straight.
+// factor[to[k]] = values[from[k]], its conjugate for k >= straight; a row of blocks of threads for each set.
 template <class T, class A>
 __global__ void scatter_values(Tables s, const std::int64_t *from, const std::int64_t *to, std::int64_t count,
-                               std::int64_t straight, const A *values, T *l, Verdict *verdict) {
+                               std::int64_t straight, const A *values, std::int64_t stride_values, T *l,
+                               std::int64_t stride_l, Verdict *verdict) {
   const std::int64_t k = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
   if (k >= count) return;
+  values += blockIdx.y * stride_values, l += blockIdx.y * stride_l, verdict += blockIdx.y;
   T value = sextant::plugin::cuda::convert<T>(values[from[k]]);
   if (k >= straight) value = sextant::plugin::cuda::conjugated(value);
   l[to[k]] = value;
@@ -104,16 +106,27 @@ __global__ void scatter_values(Tables s, const std::int64_t *from, const std::in
             static_cast<sextant_dense::device::Word>(s.super_ptr[first] + (to[k] - s.value_ptr[first]) / rows));
 }
 
-// x = P b or, without a permutation, x = b.
+// x = P b or, without a permutation, x = b; number (k, c) of x stands at k row + c column.
 template <class T>
-__global__ void take_columns(std::int64_t n, const std::int32_t *perm, const T *b, std::int64_t ldb, T *x) {
-  const std::int64_t k = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
-  if (k < n) x[k + blockIdx.y * n] = b[(perm ? perm[k] : k) + static_cast<std::int64_t>(blockIdx.y) * ldb];
+__global__ void take_columns(std::int64_t n, const std::int32_t *perm, const T *b, std::int64_t ldb, T *x,
+                             std::int64_t row, std::int64_t column) {
+  const std::int64_t k = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x, c = blockIdx.y;
+  if (k < n) x[k * row + c * column] = b[(perm ? perm[k] : k) + c * ldb];
 }
 template <class T>
-__global__ void give_columns(std::int64_t n, const std::int32_t *perm, const T *x, T *b, std::int64_t ldb) {
+__global__ void give_columns(std::int64_t n, const std::int32_t *perm, const T *x, std::int64_t row,
+                             std::int64_t column, T *b, std::int64_t ldb) {
+  const std::int64_t k = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x, c = blockIdx.y;
+  if (k < n) b[(perm ? perm[k] : k) + c * ldb] = x[k * row + c * column];
+}
+
+// x = D^-1 x, D on the diagonal of L; rows of a Schur complement stay as they are.
+template <class T>
+__global__ void divide_by_pivots(Tables s, const T *l, T *x, std::int64_t ldx) {
   const std::int64_t k = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
-  if (k < n) b[(perm ? perm[k] : k) + static_cast<std::int64_t>(blockIdx.y) * ldb] = x[k + blockIdx.y * n];
+  if (k >= s.n_factored) return;
+  T &number = x[k + blockIdx.y * ldx];  // a reciprocal of D may leave the range where the quotient does not
+  number = sextant::plugin::cuda::dense::divided(number, sextant::plugin::cuda::dense::real_of(l[s.diagonal(k)]));
 }
 
 // The pivots of one set; 0 at columns that are not factored.
@@ -124,6 +137,25 @@ __global__ void tell_pivots_of(Tables s, const T *l, bool definite, sextant::plu
   if (k >= s.n) return;
   const Real d = sextant::plugin::cuda::dense::real_of(l[s.diagonal(k)]);
   out[k] = k >= s.n_factored ? Real(0) : definite ? d * d : d;
+}
+
+// SXT_CHOLESKY_PIVOTS: those of all sets.
+inline sxt_status run_pivots(const Tables &tables, const sxt_cholesky_args &args, const sxt_exec *exec) {
+  namespace cuda = sextant::plugin::cuda;
+  if (tables.n == 0) return SXT_OK;
+  return cuda::guarded(exec, [&] {
+    return cuda::with_number(args.value_type, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      constexpr int threads = 256;
+      for (std::int64_t set = 0; set < args.n_sets; ++set) {
+        tell_pivots_of<<<blocks_of(tables.n, threads), threads, 0, cuda::stream_of(*exec)>>>(
+            tables, set_of<T>(static_cast<const void *>(args.factor), args.stride_factor, set),
+            args.factors == SXT_FACTORS_LLH, set_of<cuda::Real<T>>(args.b, args.stride_b, set));
+        cuda::need_launch("pivots");
+      }
+      return SXT_OK;
+    });
+  });
 }
 
 #endif  // __CUDACC__

@@ -100,7 +100,7 @@ class Factorisation {
     constexpr int threads = 256;
     scatter_values<<<blocks_of(s_.n_entries, threads), threads, 0, stream>>>(
         state_.tables, state_.entry_from.as<const std::int64_t>(), state_.entry_to.as<const std::int64_t>(),
-        s_.n_entries, s_.n_straight, values, call_.l, call_.verdict);
+        s_.n_entries, s_.n_straight, values, 0, call_.l, 0, call_.verdict);
     cuda::need_launch("the values of a factor");
   }
 
