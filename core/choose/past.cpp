@@ -42,18 +42,13 @@ class Digest {
 // Row lengths, exactly: one long row among many decides against some storages.
 template <class Offset>
 void add_lengths(Digest &digest, const Offset *row_ptr, std::int64_t rows) {
-  std::int64_t longest = 0, changes = 0, empty = 0, before = -1;
-  double squares = 0;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    const auto length = static_cast<std::int64_t>(row_ptr[i + 1] - row_ptr[i]);
-    longest = std::max(longest, length);
-    changes += length != before;
-    empty += length == 0;
-    squares += static_cast<double>(length) * static_cast<double>(length);
-    before = length;
-  }
+  // Without a number that is handed from row to row, so that compilers take several at once.
+  Offset longest = row_ptr[1] - row_ptr[0];
+  std::int64_t changes = 0, empty = 0;
+  for (std::int64_t i = 0; i < rows; ++i) longest = std::max(longest, row_ptr[i + 1] - row_ptr[i]);
+  for (std::int64_t i = 0; i < rows; ++i) empty += row_ptr[i + 1] == row_ptr[i];
+  for (std::int64_t i = 1; i < rows; ++i) changes += row_ptr[i + 1] - row_ptr[i] != row_ptr[i] - row_ptr[i - 1];
   digest.add_size(static_cast<double>(longest), 4);
-  digest.add_size(squares, 2);
   digest.add_share(static_cast<double>(changes), static_cast<double>(rows));
   digest.add_share(static_cast<double>(empty), static_cast<double>(rows));
 }
@@ -107,7 +102,7 @@ Shelf &shelf() {
 }  // namespace
 
 std::shared_ptr<PastChoices> PastChoices::of(const Context &context) {
-  const std::shared_ptr<const Profile> &profile = context.shared_profile();
+  const std::shared_ptr<const Profile> &profile = context.held_profile();
   const std::lock_guard lock(shelf().lock);
   auto &tables = shelf().tables;
   if (const auto found = tables.find(profile.get()); found != tables.end() && !found->second.first.expired())
