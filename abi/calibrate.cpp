@@ -2,6 +2,7 @@
 #include "core/calibrate/calibrate.hpp"
 
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "abi/handles.hpp"
@@ -99,12 +100,12 @@ sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_options *opti
         all.path ? name_or_none(all.path, "options->path") : default_profile_path(inner.fingerprint());
     require(!file.empty(), SXT_E_FILE_WRITE,
             "there is no place for a profile: neither SEXTANT_PROFILE, XDG_DATA_HOME nor HOME is set");
-    const CalibrationSettings settings = settings_of(all, inner.device().on_host());
+    CalibrationSettings settings = settings_of(all, inner.device().on_host());
     if (!settings.kind.empty()) inner.check_names(settings.kind, "");
     // A file that cannot be written, or that belongs to another machine, is detected now and not after the work.
     Profile nothing_yet;
     nothing_yet.fingerprint = inner.fingerprint();
-    update_profile(file, nothing_yet, inner.log());
+    settings.known = std::make_shared<const Profile>(update_profile(file, nothing_yet, inner.log()));
     const sxt_machine before = inner.machine();
     const Profile measured = calibrate(inner, settings);
     try {

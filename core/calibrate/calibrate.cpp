@@ -3,6 +3,7 @@
 #include "core/calibrate/calibrate.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "core/calibrate/hermitian.hpp"
 #include "core/calibrate/machine_numbers.hpp"
+#include "core/calibrate/noise.hpp"
 #include "core/calibrate/sampler.hpp"
 #include "core/context/context.hpp"
 #include "sextant/plugin/kinds/cholesky.h"
@@ -42,7 +44,12 @@ bool is_matrix_kind(std::string_view kind) {
 class Calibration {
  public:
   Calibration(Context &context, const CalibrationSettings &settings)
-      : context_(context), settings_(settings), clock_(settings_), sampler_(context) {}
+      : context_(context), settings_(settings), clock_(settings_), sampler_(context) {
+    settings_.progress = [this, told = settings.progress](double done, const std::string &what, double left) {
+      noise_.look();
+      return told ? told(done, what, left) : 0;
+    };
+  }
 
   Profile run(bool *cancelled) {
     Profile profile;
@@ -61,6 +68,8 @@ class Calibration {
     if (settings_.sample) sampler_.tell(profile.models, settings_.sample);
     if (!context_.device().on_host()) drop_hardly_sampled(profile);
     keep_what_ships(profile);
+    if (settings_.known) keep_what_is_better(profile, *settings_.known);
+    tell_noise(profile);
     if (cancelled) *cancelled = stopped;
     return profile;
   }
@@ -119,6 +128,24 @@ class Calibration {
     } catch (const Error &problem) {
       context_.log()(SXT_LOG_WARNING, text("the profile that ships is left aside: ", problem.what()));
     }
+  }
+
+  // A noisy hour must not spoil the models of a quiet one.
+  void keep_what_is_better(Profile &profile, const Profile &known) const {
+    const auto measured = std::count_if(profile.models.begin(), profile.models.end(),
+                                        [](const auto &each) { return each.second.samples > 0; });
+    const std::int64_t stay = sampler_.keep_better(known, profile.models);
+    if (stay)
+      context_.log()(SXT_LOG_WARNING, text(stay, " of ", measured,
+                                           " models of the profile stay as they were: they predict what was "
+                                           "measured now at least as well as a new fit does"));
+  }
+
+  void tell_noise(Profile &profile) const {
+    const Noise noise = noise_.found();
+    for (const auto &[name, value] : noise.numbers()) profile.machine[name] = value;
+    context_.log()(noise.quiet() ? SXT_LOG_INFO : SXT_LOG_WARNING,
+                   text(noise.quiet() ? "the machine was quiet: " : "the machine was not quiet: ", noise.text()));
   }
 
   // The kind of a kernel of vectors that is calibrated here; "" for others.
@@ -208,6 +235,7 @@ class Calibration {
 
   Context &context_;
   CalibrationSettings settings_;
+  NoiseWatch noise_;
   CalibrationClock clock_;
   Sampler sampler_;
   std::vector<Stage> stages_;

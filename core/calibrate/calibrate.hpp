@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "core/model/profile.hpp"
@@ -21,6 +22,9 @@ struct CalibrationSettings {
   std::function<int(double, const std::string &, double)> progress;
   // Told of every run that was measured, and what its model, now fitted, says of it.
   std::function<void(const ModelKey &, const FittedModel &, const Sample &, double)> sample;
+  // What the measured models are to be merged into. Those of it that predict what is measured now no worse than the new
+  // ones predict what they have not seen stay.
+  std::shared_ptr<const Profile> known;
 };
 
 // The profile that was measured; not yet written anywhere. Throws SXT_E_UNKNOWN_NAME for a kind that is not loaded.

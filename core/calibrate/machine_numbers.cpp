@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 
@@ -14,6 +15,7 @@ namespace sextant {
 namespace {
 
 constexpr double bytes_a_second = 0.7e9;
+constexpr double clearly_faster = 1.3;  // than memory: else there is no cache to be told
 
 // f(begin, end) for the part of 0..n-1 of each thread.
 template <class F>
@@ -79,6 +81,20 @@ double gather_rate(double table_bytes, int threads, double seconds) {
   return static_cast<double>(gathers) / timing.seconds;
 }
 
+// The largest working set that is still streamed nearer to the cache's rate than to memory's: what is left of the last
+// cache beside its other users, whatever the processor's data say.
+double cache_bytes(double stream, double cache, double least, double most, int threads, double seconds) {
+  const double limit = std::sqrt(stream * cache);
+  double held = least;
+  constexpr double step = 1.5;
+  const double steps = std::max(1.0, std::ceil(std::log(std::max(most / least, step)) / std::log(step)));
+  for (double bytes = step * least; bytes <= most; bytes *= step) {
+    if (triad_rate(bytes, threads, seconds / steps) < limit) break;
+    held = bytes;
+  }
+  return held;
+}
+
 double barrier_seconds(int threads, double seconds) {
   volatile int sink = 0;
   const Timing timing = time_runs(
@@ -95,7 +111,7 @@ double barrier_seconds(int threads, double seconds) {
 
 std::map<std::string, double> measure_machine(const sxt_machine &machine, double most_bytes, double seconds) {
   const int all = std::max(1, machine.units);
-  const double each = seconds / 9;
+  const double each = seconds / 10;
   // No more memory than can be touched and streamed a few times in that time, even by a slow or busy machine.
   most_bytes = std::clamp(each * bytes_a_second, 8e6, std::max(8e6, most_bytes));
   // Beyond the private caches, well within what the last one can be: it is often shared with strangers.
@@ -112,6 +128,10 @@ std::map<std::string, double> measure_machine(const sxt_machine &machine, double
       all > 1 ? std::min(gather_rate(most_bytes / 2, 1, each), numbers["gather_rate"]) : numbers["gather_rate"];
   numbers["cached_gather_rate"] = std::max(gather_rate(in_cache / 4, all, each), numbers["gather_rate"]);
   if (all > 1) numbers["barrier_s"] = barrier_seconds(all, each);
+  if (numbers["cache_rate"] > clearly_faster * numbers["stream_rate"])
+    numbers["cache_bytes"] =
+        cache_bytes(numbers["stream_rate"], numbers["cache_rate"], in_cache,
+                    std::min(2.0 * static_cast<double>(machine.cache_bytes), most_bytes), all, each);
   return numbers;
 }
 

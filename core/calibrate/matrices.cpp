@@ -23,6 +23,7 @@
 #include "core/choose/selector.hpp"
 #include "core/context/context.hpp"
 #include "core/matrix/matrix.hpp"
+#include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/spmv_dots.h"
 
 namespace sextant {
@@ -37,8 +38,12 @@ constexpr double device_sizes[] = {4e2, 2e5, 4e3, 2e6, 2e4, 6e5, 6e4, 6e6, 1e4, 
 // Matrices made by threads of the host while a device works: the largest take as long to make as ten others to measure.
 constexpr unsigned most_made_ahead = 12;
 constexpr double seconds_an_entry = 50e-9;  // of making a matrix
-constexpr double runs_a_sample = 7;         // warm-up, finding the batch, at least five
+constexpr double runs_a_sample = 7;         // of a long run: warm-up, finding the batch, a few
 constexpr int device_samples = 5;           // replays: another matrix teaches more than another sample of one
+// On the host all candidates of a matrix take turns, and the median of their turns counts: what another program takes
+// away for a while falls on all of them. A run of long_run_s is measured once: it averages by itself.
+constexpr int host_rounds = 3, samples_a_round = 2;
+constexpr double long_run_s = 2e-3;
 // So many times the fastest run so far, and so many seconds: such a candidate need not be known better.
 constexpr double hopeless = 30, hopeless_s = 1e-3;
 
@@ -203,6 +208,9 @@ class MatrixStage {
                                          const std::set<std::string_view> *except = nullptr) {
     double fastest = std::numeric_limits<double>::infinity();
     std::set<std::string_view> names;
+    std::vector<Sampler::Runner> runners;
+    const bool host = context_.device().on_host();
+    const int rounds = host ? host_rounds : 1, least = host ? samples_a_round : device_samples;
     for (const ChoicePtr &choice : selector.every({query, query.kind()})) {
       names.insert(choice->kernel->name());
       if (except && except->count(choice->kernel->name())) continue;
@@ -210,9 +218,17 @@ class MatrixStage {
       const bool affordable = runs_a_sample * choice->run_s < 0.2 * std::max(0.0, until_ - clock_.elapsed());
       const bool slow = choice->run_s > std::max(hopeless_s, hopeless * fastest);
       if (!Sampler::wanted(*choice->kernel) || !affordable || slow) continue;
-      const double seconds = sampler_.measure(choice, &matrix, {&args, 1}, family, sample_s, device_samples);
-      if (seconds > 0) fastest = std::min(fastest, seconds);
+      Sampler::Runner runner = sampler_.set_up(choice, &matrix);
+      sampler_.take_turn(runner, {&args, 1}, sample_s / rounds, least);
+      if (runner.turns.empty()) continue;
+      fastest = std::min(fastest, runner.turns.front());
+      runners.push_back(std::move(runner));
     }
+    for (int round = 1; round < rounds; ++round)
+      for (Sampler::Runner &runner : runners)
+        if (runner.turns.front() < long_run_s && runner.turns.front() < hopeless * fastest)
+          sampler_.take_turn(runner, {&args, 1}, sample_s / rounds, least);
+    for (const Sampler::Runner &runner : runners) sampler_.keep(runner, family);
     return names;
   }
 

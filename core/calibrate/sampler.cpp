@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "core/context/context.hpp"
+#include "core/model/quantile.hpp"
+#include "core/model/timing.hpp"
 #include "core/run/prepared.hpp"
 #include "core/threads/pool.hpp"
 #include "sextant/plugin/kinds/storage.h"
@@ -41,29 +43,87 @@ bool Sampler::wanted(const registry::Kernel &kernel) {
          kernel.verdict != registry::Verdict::quarantined;
 }
 
-double Sampler::measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_head *const> args, int family,
-                        double budget_s, int least_samples, const sxt_head *data) {
-  const sxt_kernel &kernel = choice->kernel->table;
+// False: it failed. A kernel that fails is left out, and the calibration goes on.
+bool Sampler::attempt(const sxt_kernel &kernel, const std::function<void()> &work) const {
   try {
-    const auto start = std::chrono::steady_clock::now();
-    Prepared prepared(context_, choice, matrix, data);
-    const double setup = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    add_setup(kernel, *choice->query.get(), choice->candidate, setup);
-    const std::unique_ptr<Session> session = prepared.open();
-    const auto timed = [&](std::size_t count) {
-      return time_session(context_, *session, args.first(count), choice->run_s, budget_s, least_samples).seconds;
-    };
-    double seconds = timed(1);
-    if (args.size() > 1) seconds = std::sqrt(seconds * timed(args.size()));
-    add_run(kernel, *choice->query.get(), choice->candidate, seconds, family, args.size() > 1);
-    return seconds;
+    work();
+    return true;
   } catch (const Error &problem) {
     // A form that does not suit a matrix says so when it is built: nothing is wrong then.
     const bool declined = problem.status() == SXT_NOT_APPLICABLE || problem.status() == SXT_E_NOT_SUPPORTED;
     context_.log()(declined ? SXT_LOG_DEBUG : SXT_LOG_WARNING,
                    text("calibration leaves out ", kernel.name, ": ", problem.what()));
-    return 0;
+    return false;
   }
+}
+
+Sampler::Runner Sampler::set_up(const ChoicePtr &choice, Matrix *matrix, const sxt_head *data) {
+  const sxt_kernel &kernel = choice->kernel->table;
+  Runner runner;
+  runner.choice = choice;
+  const bool good = attempt(kernel, [&] {
+    const double start = seconds_now();
+    runner.prepared = std::make_unique<Prepared>(context_, choice, matrix, data);
+    add_setup(kernel, *choice->query.get(), choice->candidate, seconds_now() - start);
+    runner.session = runner.prepared->open();
+  });
+  if (!good) runner.session.reset();
+  return runner;
+}
+
+void Sampler::take_turn(Runner &runner, std::span<sxt_head *const> args, double budget_s, int least_samples) {
+  if (!runner.session) return;
+  const bool good = attempt(runner.choice->kernel->table, [&] {
+    const auto timed = [&](std::size_t count) {
+      return time_session(context_, *runner.session, args.first(count), runner.choice->run_s, budget_s, least_samples)
+          .seconds;
+    };
+    double seconds = timed(1);
+    if (args.size() > 1) seconds = std::sqrt(seconds * timed(args.size()));
+    runner.turns.push_back(seconds);
+  });
+  if (!good) runner.session.reset();
+}
+
+double Sampler::keep(const Runner &runner, int family, bool over_one_length) {
+  if (!runner.session || runner.turns.empty()) return 0;
+  const Choice &choice = *runner.choice;
+  const double seconds = quantile(runner.turns, 0.5);
+  add_run(choice.kernel->table, *choice.query.get(), choice.candidate, seconds, family, over_one_length);
+  return seconds;
+}
+
+double Sampler::measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_head *const> args, int family,
+                        double budget_s, int least_samples, const sxt_head *data) {
+  Runner runner = set_up(choice, matrix, data);
+  take_turn(runner, args, budget_s, least_samples);
+  return keep(runner, family, args.size() > 1);
+}
+
+std::int64_t Sampler::keep_better(const Profile &known, std::map<ModelKey, FittedModel> &models) const {
+  constexpr std::size_t enough = 8;  // samples: fewer tell little of either
+  constexpr double as_good = 1.1;    // where noise is most of both errors, they differ by chance
+  std::int64_t stay = 0;
+  for (auto &[key, model] : models) {
+    const auto before = known.models.find(key);
+    if (!model.samples || before == known.models.end() || !before->second.samples) continue;
+    if (before->second.names != model.names) continue;
+    std::vector<double> errors;
+    for (const Sample &sample : collected_.at(key).problem.samples)
+      if (sample.seconds > 0)
+        errors.push_back(
+            std::abs(before->second.evaluate(sample.terms.data(), sample.working_set) / sample.seconds - 1));
+    if (errors.size() < enough) continue;
+    const double known_error = quantile(errors, 0.5) + quantile(errors, 0.9);
+    if (!(known_error <= as_good * (model.median_error + model.p90_error))) continue;
+    FittedModel setup_alone;
+    setup_alone.setup_factor = model.setup_factor;
+    setup_alone.setup_samples = model.setup_samples;
+    model = std::move(setup_alone);
+    ++stay;
+  }
+  std::erase_if(models, [](const auto &each) { return !each.second.samples && !each.second.setup_samples; });
+  return stay;
 }
 
 void Sampler::add_setup(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate,

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@
 namespace sextant {
 
 class Matrix;
+class Prepared;
+class Session;
 
 // What stops a calibration early, from wherever it is.
 struct CalibrationCancelled {};
@@ -42,10 +45,25 @@ class Sampler {
   // Builds the choice, runs it on args and keeps its time. A kernel that fails is left out: the calibration goes on.
   // Several args: the geometric mean of a run whose operands the last cache holds and of one that takes turns.
   // family: samples that resemble each other share one. budget_s: about how long it may take; least_samples: replays on
-  // a device, whatever they take. data: what the kernel is prepared for beside a matrix. Returns the seconds of a run; 0:
-  // nothing was measured.
+  // a device, whatever they take. data: what the kernel is prepared for beside a matrix. Returns the seconds of a run;
+  // 0: nothing was measured.
   double measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_head *const> args, int family, double budget_s,
                  int least_samples = usual_replays, const sxt_head *data = nullptr);
+  // A candidate that is set up, to be timed in turns with others: what disturbs one round disturbs all of them.
+  struct Runner {
+    ChoicePtr choice;
+    std::unique_ptr<Prepared> prepared;
+    std::unique_ptr<Session> session;  // NULL: it cannot be built, or failed
+    std::vector<double> turns;         // seconds of a run
+  };
+  Runner set_up(const ChoicePtr &choice, Matrix *matrix, const sxt_head *data = nullptr);
+  // Times it once, as `measure` says of budget_s and least_samples, the latter on the host, too.
+  void take_turn(Runner &runner, std::span<sxt_head *const> args, double budget_s, int least_samples);
+  // Keeps the median of its turns and returns it; 0: there were none.
+  double keep(const Runner &runner, int family, bool over_one_length = false);
+  // Of the models just fitted, leaves out the runs of those whose earlier model predicts the present samples no worse
+  // than the new one predicts samples that it has not seen. Returns how many.
+  std::int64_t keep_better(const Profile &known, std::map<ModelKey, FittedModel> &models) const;
   // A set-up that was timed elsewhere.
   void add_setup(const sxt_kernel &kernel, const sxt_query &query, const sxt_candidate &candidate, double seconds);
   // over_one_length: the model's samples differ in nothing but the length of vectors.
@@ -67,6 +85,7 @@ class Sampler {
     bool reads_matrix = false;
   };
   std::vector<Sample> kin_of(const ModelKey &key, const Collected &own) const;
+  bool attempt(const sxt_kernel &kernel, const std::function<void()> &work) const;
   Context &context_;
   std::map<ModelKey, Collected> collected_;
 };

@@ -14,6 +14,8 @@ namespace sextant {
 
 namespace {
 
+constexpr double near_equal = 1.03;  // totals within this factor differ by less than any model tells
+
 bool is_reference(const Option &option) { return option.kernel->has(SXT_KERNEL_REFERENCE); }
 
 // Without streams: every choice tells a sentence about each of its options.
@@ -65,6 +67,18 @@ void sort_by_total(std::vector<Option> &options) {
   options = std::move(sorted);
 }
 
+void put_robust_first(std::vector<Option> &options) {
+  const auto in_question = [&](const Option &option) {
+    return !option.no_estimate && !is_reference(option) && option.reason.empty();
+  };
+  const auto first = std::find_if(options.begin(), options.end(), in_question);
+  if (first == options.end()) return;
+  auto robust = first;
+  for (auto option = first; option != options.end() && option->total_s <= near_equal * first->total_s; ++option)
+    if (in_question(*option) && total_within(*option, 1) < total_within(*robust, 1)) robust = option;
+  std::rotate(first, robust, robust + 1);
+}
+
 std::string follow_plan(const PlanEntry &entry, std::vector<Option> &options, bool required, const std::string &role) {
   const auto matches = [&](const Option &option) {
     return entry.kernel == option.kernel->name() && entry.storage == option.storage &&
@@ -92,6 +106,7 @@ std::string follow_plan(const PlanEntry &entry, std::vector<Option> &options, bo
 
 std::string reason_of_choice(const Rules &rules, const std::vector<Option> &options, const Option &winner) {
   if (!rules.forced.empty()) return text("forced ", rules.forced_by);
+  if (rules.past) return "chosen before for a matrix alike";
   if (rules.plan) return "the loaded plan says so";
   const Option *second = nullptr;
   for (const Option &option : options)
@@ -105,6 +120,9 @@ std::string reason_of_choice(const Rules &rules, const std::vector<Option> &opti
                 " a run, predicted ", seconds_text(winner.run_s));
   }
   if (!second) return is_reference(winner) ? "nothing but the reference applies" : "nothing else applies";
+  if (second->total_s < winner.total_s)
+    return text("least predicted total within its error bar; on average ", second->kernel->name(), " at ",
+                ratio_text(second->total_s / winner.total_s), " times");
   return text("least predicted total; next best: ", second->kernel->name(), " at ",
               ratio_text(second->total_s / winner.total_s), " times");
 }

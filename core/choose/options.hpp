@@ -58,6 +58,7 @@ struct Rules {
   const char *forced_by = nullptr;
   std::optional<PlanEntry> plan;
   std::string plan_note;  // why a loaded plan has no say
+  bool past = false;      // `plan` is what was chosen before for a matrix alike (past.hpp), and binds no one
 };
 
 Entrant entrant_of(const Option &option);
@@ -71,6 +72,10 @@ void sort_by_total(std::vector<Option> &options);
 // Keeps only the option a plan entry names. When it is not there any more: returns why and keeps all, or throws
 // SXT_E_PLAN when the plan is required.
 std::string follow_plan(const PlanEntry &entry, std::vector<Option> &options, bool required, const std::string &role);
+
+// Puts one of the options that are predicted to take nearly as long as the first in its place: the one that would take
+// the least if its runs took longer by its error bar. Options in the order of sort_by_total.
+void put_robust_first(std::vector<Option> &options);
 
 std::string reason_of_choice(const Rules &rules, const std::vector<Option> &options, const Option &winner);
 

@@ -101,38 +101,6 @@ void Selector::complete(Query &query) const {
   if (matrix_ && query.about_matrix()) query.matrix_part().matrix = matrix_;
 }
 
-ChoicePtr Selector::choose(const Question &question) {
-  // What is asked about no matrix has the same answer whatever is seen of one.
-  const bool sees = question.query.about_matrix();
-  const auto key = std::make_tuple(question.role + "|" + question.storage, question.query.hash(), question.part,
-                                   sees ? question.tiers : 0, sees && question.all_tiers);
-  if (const auto found = memo_.find(key); found != memo_.end()) return found->second;
-  Rules limits = rules(question);
-  Weighed weighed = weigh(question, limits);
-  const auto weigh_again = [&](const Question &again) {
-    const bool held_back = weighed.held_back;
-    weighed = weigh(again, limits);
-    weighed.held_back |= held_back;
-  };
-  if (limits.plan) {
-    // What a plan names seldom has to be told more of the matrix than its sizes.
-    limits.plan_note = follow_plan(*limits.plan, weighed.options, false, question.role);
-    if (!limits.plan_note.empty()) {
-      Question with_all = question;
-      with_all.all_tiers = true;
-      weigh_again(with_all);
-      limits.plan_note = follow_plan(*limits.plan, weighed.options, context_.plan().required(), question.role);
-    }
-    if (!limits.plan_note.empty()) {  // decided anew, among everything
-      limits.plan.reset();
-      weigh_again(question);
-    }
-  }
-  const ChoicePtr choice = settle(question, limits, std::move(weighed));
-  memo_[key] = choice;
-  return choice;
-}
-
 void Selector::gather(const Question &question, const Rules &limits, Weighed &weighed) {
   std::vector<const Kernel *> composed;
   for (const Kernel *kernel : kernels(question.query.kind())) {
@@ -202,7 +170,8 @@ void Selector::consider(const Kernel &kernel, const Question &question, const Ru
   line.device = kernel.table.device;
   if (!limits.forced.empty() && limits.forced != kernel.name())
     line.reason = text(limits.forced, " was forced ", limits.forced_by);
-  if (limits.plan && limits.plan->kernel != kernel.name()) line.reason = "the loaded plan names " + limits.plan->kernel;
+  if (limits.plan && limits.plan->kernel != kernel.name())
+    line.reason = (limits.past ? "chosen before for a matrix alike: " : "the loaded plan names ") + limits.plan->kernel;
   if (!line.reason.empty()) {
     weighed.refused.push_back(line);
     return;
@@ -451,6 +420,7 @@ ChoicePtr Selector::settle(const Question &question, const Rules &limits, Weighe
       if (!question.part && std::isfinite(options_.own_way_s) && option.total_s >= options_.own_way_s)
         option.reason = "the caller has a way that is predicted to end sooner";
     race(question.query, options, &out_of_memory);
+    if (options.empty() || options.front().measured_s == 0) put_robust_first(options);
   }
   Option *winner = nullptr;
   std::map<std::string, std::string> unbuilt;  // storages with the reason why they could not be built, "" for none
@@ -481,7 +451,7 @@ ChoicePtr Selector::settle(const Question &question, const Rules &limits, Weighe
 
   auto choice = std::make_shared<Choice>(to_choice(*winner, question.role));
   choice->forced = !limits.forced.empty();
-  choice->by_plan = limits.plan.has_value();
+  choice->by_plan = limits.plan.has_value() && !limits.past;
   choice->held_back = weighed.held_back;
   choice->spreads = context_.deterministic() && context_.device().on_host();
   for (const Option &option : options) choice->considered.push_back(describe(option, winner));

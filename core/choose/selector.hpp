@@ -61,10 +61,13 @@ class Selector {
 
   void complete(Query &query) const;
   ChoicePtr choose(const Question &question);
+  bool answers_again(const Question &question, const Rules &rules) const;
+  ChoicePtr choose_again(const Question &question, Rules rules, std::uint64_t likeness);
   // Candidates with as many tiers of features as could change the choice.
   Weighed weigh(Question question, const Rules &rules);
   void gather_again(const Question &question, const Rules &rules, unsigned opened, Weighed &weighed);
   double least_seconds(const Query &query) const;
+  double allowance(const std::vector<Option> &options) const;
   unsigned tiers_at_once(const Query &query, const Rules &rules, double &spent) const;
   std::vector<int> wanted_features(const std::set<const registry::Kernel *> &kernels, bool transposes, int tier) const;
   bool sees_known() const;

@@ -206,11 +206,13 @@ void Context::apply_profile() {
 }
 
 void Context::check_names(const std::string &kind, const std::string &kernel) const {
+  // Every selection asks: the names are gathered for the sentence alone.
   std::vector<std::string> known;
-  for (const registry::Kind *each : scope_.kinds()) known.emplace_back(each->table.id);
-  require(scope_.kind(kind) != nullptr, SXT_E_UNKNOWN_NAME, unknown_name("kind", kind, known));
+  if (!scope_.kind(kind)) {
+    for (const registry::Kind *each : scope_.kinds()) known.emplace_back(each->table.id);
+    fail(SXT_E_UNKNOWN_NAME, unknown_name("kind", kind, known));
+  }
   if (kernel.empty()) return;
-  known.clear();
   bool there = false;
   for (const registry::Kernel *each : scope_.all_kernels()) {
     if (kind != each->table.kind) continue;

@@ -46,6 +46,7 @@ class Context : public std::enable_shared_from_this<Context> {
   const Allocator &allocator() const noexcept { return settings_.allocator; }
   const LogSink &log() const noexcept { return settings_.log; }
   const Profile &profile() const noexcept { return *profile_; }
+  const std::shared_ptr<const Profile> &held_profile() const noexcept { return profile_; }
   // From now on predictions follow this profile. Nothing else may run in the context meanwhile.
   void use_profile(Profile profile);
   bool deterministic() const noexcept { return settings_.deterministic; }

@@ -244,8 +244,8 @@ void Matrix::share_features(const Matrix &source) {
 }
 
 double Matrix::feature(const std::string &name) {
-  require(feature_tier(name, context_->scope(), context_->device_name()) >= 0, SXT_E_UNKNOWN_NAME,
-          unknown_name("feature", name, feature_names(context_->scope(), context_->device_name())));
+  if (feature_tier(name, context_->scope(), context_->device_name()) < 0)
+    fail(SXT_E_UNKNOWN_NAME, unknown_name("feature", name, feature_names(context_->scope(), context_->device_name())));
   const char *const names[] = {name.c_str(), nullptr};
   return features(names).front();
 }

@@ -193,7 +193,7 @@ Prediction predict(const sxt_kernel &kernel, const sxt_query &query, const sxt_c
     const double working_set = candidate.working_set_bytes;
     const double seconds = known ? model->evaluate(terms.values.data(), working_set)
                                  : model->uncorrected(terms.values.data(), working_set);
-    if (seconds > 0) return {seconds, model->scatter, setup};
+    if (seconds > 0) return {seconds, std::max(model->scatter, model->p90_error), setup};
   }
   Prediction prediction = from_terms(terms);
   prediction.setup_s = setup;

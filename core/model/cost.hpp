@@ -13,7 +13,7 @@ namespace sextant {
 
 struct Prediction {
   double seconds = 0;    // NaN or infinite: no usable estimate
-  double rel_error = 0;  // one sigma of seconds, relative
+  double rel_error = 0;  // of seconds, relative: nine in ten runs are within it
   double setup_s = 0;    // of prepare, as predict_setup says
 };
 

@@ -29,6 +29,11 @@ const std::vector<MachineField> &machine_fields() {
   return fields;
 }
 
+const std::vector<const char *> &further_numbers() {
+  static const std::vector<const char *> names = {"cache_bytes", "noise_repeats", "noise_drift", "noise_stolen"};
+  return names;
+}
+
 void Profile::apply(sxt_machine &numbers) const {
   if (!device.empty() && device != numbers.device) return;
   for (const MachineField &field : machine_fields()) {
@@ -36,6 +41,8 @@ void Profile::apply(sxt_machine &numbers) const {
     if (found != machine.end())
       *reinterpret_cast<double *>(reinterpret_cast<char *>(&numbers) + field.offset) = found->second;
   }
+  if (const auto cache = machine.find("cache_bytes"); cache != machine.end())
+    numbers.cache_bytes = static_cast<std::uint64_t>(std::min(cache->second, 1e15));
   // Made for more units than this context may use: together these reach no more than each alone.
   if (units <= 0 || numbers.units >= units) return;
   const auto limit = [&](double &together, double alone) {

@@ -52,6 +52,9 @@ struct MachineField {
   std::size_t offset;
 };
 const std::vector<MachineField> &machine_fields();
+// Further numbers of that table: the last cache's size as measured, and how quiet the machine was
+// (core/calibrate/noise.hpp).
+const std::vector<const char *> &further_numbers();
 
 // Reads a profile, plain or compressed by gzip; throws SXT_E_FILE_READ or SXT_E_FILE_FORMAT with "path:line: what".
 Profile read_profile(const std::string &path);

@@ -72,6 +72,7 @@ double positive_number(const toml::node &node, const std::string &path, std::str
 void read_machine(const toml::table &table, Profile &profile) {
   std::vector<std::string> known;
   for (const MachineField &field : machine_fields()) known.emplace_back(field.name);
+  known.insert(known.end(), further_numbers().begin(), further_numbers().end());
   for (const auto &[key, node] : table) {
     const std::string name(key.str());
     std::string *text = name == "device"        ? &profile.device

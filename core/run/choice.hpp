@@ -20,7 +20,7 @@ struct Considered {
   double setup_s = 0;  // own set-up, its parts' and the storage's
   double run_s = 0;
   double total_s = 0;     // setup + N * run, what the choice minimises
-  double rel_error = 0;   // of run_s; 1 sigma
+  double rel_error = 0;   // of run_s; nine in ten are within it
   double measured_s = 0;  // a run in a race; 0: it did not race
   std::uint64_t memory_bytes = 0;
   bool applicable = false, chosen = false;

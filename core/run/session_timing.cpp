@@ -203,7 +203,8 @@ Timing time_session(Context &context, Session &session, std::span<sxt_head *cons
     return seconds_now() - start;
   };
   const double first_s = seconds_of_run();
-  if (bench.device().on_host()) return time_runs([&] { bench.run(1); }, budget_s, predicted_s > 10e-3 ? 3 : 5);
+  if (bench.device().on_host())
+    return time_runs([&] { bench.run(1); }, budget_s, std::min(least_samples, predicted_s > 10e-3 ? 3 : 5));
   // A prediction that is far too low would make each replay last as many times too long.
   predicted_s = std::max(predicted_s, (first_s > clearly_slow_s ? first_s : seconds_of_run()) - call_s);
   const sxt_device_ops &ops = bench.device().ops();

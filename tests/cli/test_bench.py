@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from support import DATA, NOT_SOLVED, USAGE, CommandTest, coordinate, grid
+from support import BAD_INPUT, DATA, NOT_SOLVED, USAGE, CommandTest, coordinate, grid
 
 ROW_KEYS = ("suite", "case", "kernel", "seconds", "peer", "peer_seconds", "ratio", "gb_per_s", "bound_fraction",
             "predicted_seconds", "spread", "setup_seconds")
@@ -106,6 +106,16 @@ class Bench(CommandTest):
         self.assertIn("wide.mtx", messages)
         self.assert_fails("bench", "pcg", wide, wide, expect=NOT_SOLVED, says="all 2 matrices were left out")
         self.assertIn(wide, [skipped["case"] for skipped in report["skipped"]])
+
+    def test_an_unreadable_file_is_named_and_the_others_are_measured(self):
+        for suite in ("spmv", "pcg", "cholesky"):
+            with self.subTest(suite=suite):
+                report, messages = self.run_json("bench", suite, "--repeat", "1", "no.mtx", self.file("a.mtx", grid(5)),
+                                                 expect=BAD_INPUT)
+                self.assertEqual({row["case"] for row in report["rows"]}, {"a.mtx"})
+                self.assertEqual([(each["path"], each["unreadable"]) for each in report["left_out"]], [("no.mtx", True)])
+                self.assertIn("no.mtx", messages)
+        self.assert_fails("bench", "spmv", "no.mtx", "nor.mtx", expect=BAD_INPUT, says=["no.mtx", "all 2 matrices were left out"])
 
     def test_suites_for_gpus_refuse_unknown_devices_and_options_without_one(self):
         for suite in ("spmv", "vector", "reduction", "dispatch"):

@@ -18,13 +18,13 @@ class Report(CommandTest):
         for line in ("matrix", "rhs", "method", "plan", "predicted", "measured", "result", "residual"):
             self.assertRegex(result.stdout, rf"(?m)^{line}\b")
         self.assertIn("144 x 144", result.stdout)
-        self.assertIn("A * ones", result.stdout)
+        self.assertIn("random", result.stdout)
         self.assertIn("converged", result.stdout)
 
     def test_what_is_wanted_counts_the_absolute_tolerance(self):
         # b = A * ones = (3, 3): 0.3 of its norm.
         matrix = self.file("a.mtx", coordinate(2, 2, [(1, 1, 2.0), (2, 1, 1.0), (2, 2, 2.0)], "symmetric"))
-        result = self.run_command("solve", matrix, "--atol", str(0.3 * 18**0.5))
+        result = self.run_command("solve", matrix, "--rhs-ones", "--atol", str(0.3 * 18**0.5))
         self.assertIn("wanted 3.0e-01", result.stdout)
 
     def test_json_report(self):
@@ -107,6 +107,22 @@ class RightHandSides(CommandTest):
         for got, want in zip(read_array(self.path("x.mtx")), (1.0, 2.0), strict=True):
             self.assertAlmostEqual(got, want, delta=1e-12)
 
+    def test_the_default_makes_no_system_trivial_and_is_the_same_every_time(self):
+        # A mass matrix on a ring: A * ones = 6 * ones, an eigenvector, where one iteration ends it all.
+        n = 200
+        entries = [(i + 1, i + 1, 4.0) for i in range(n)]
+        entries += [(max(i + 1, (i + 1) % n + 1), min(i + 1, (i + 1) % n + 1), 1.0) for i in range(n)]
+        matrix = self.file("a.mtx", coordinate(n, n, entries, "symmetric"))
+        report, _ = self.run_json("solve", matrix, "--method", "pcg", "--precond", "none", "--rhs-ones")
+        self.assertEqual((report["rhs"], report["iterations"]), ("A * ones", 1))
+        reports = [self.run_json("solve", matrix, "--method", "pcg", "--precond", "none", "--deterministic")[0] for _ in range(2)]
+        self.assertGreater(reports[0]["iterations"], 5)
+        self.assertEqual(reports[0]["rhs"], "random")
+        for key in ("iterations", "rhs_norm", "residual_norm"):
+            self.assertEqual(reports[0][key], reports[1][key])
+        # Numbers in [-1, 1): their mean square is a third.
+        self.assertAlmostEqual(reports[0]["rhs_norm"] ** 2 / n, 1 / 3, delta=0.1)
+
     def test_array(self):
         self.solve_with(array([4, 7]))
 
@@ -133,7 +149,7 @@ class RightHandSides(CommandTest):
 class Files(CommandTest):
     def test_solution_reads_back(self):
         matrix = self.file("a.mtx", grid(10))
-        self.run_command("solve", matrix, "--rtol", "1e-12", "-o", self.path("x.mtx"))
+        self.run_command("solve", matrix, "--rhs-ones", "--rtol", "1e-12", "-o", self.path("x.mtx"))
         self.assertLess(max(abs(value - 1) for value in read_array(self.path("x.mtx"))), 1e-9)
         # The file is a right-hand side that this command reads.
         self.run_command("solve", matrix, "--rhs", self.path("x.mtx"))

@@ -18,7 +18,7 @@ class Cholesky(CommandTest):
 
     def test_json_report_and_solution(self):
         x = self.path("x.mtx")
-        report, messages = self.run_json("solve", self.file("a.mtx", grid(12)), "--method", "cholesky", "-o", x)
+        report, messages = self.run_json("solve", self.file("a.mtx", grid(12)), "--method", "cholesky", "--rhs-ones", "-o", x)
         self.assertEqual(messages, "")
         self.assert_keys(report, KEYS)
         self.assertEqual((report["status"], report["method"]), ("SXT_OK", "cholesky"))
@@ -82,7 +82,7 @@ class Auto(CommandTest):
         entries = [(i, i, 2.0 if i > 1 else 1.0 + 1e-9) for i in range(1, 3001)]
         entries += [(i + 1, i, -1.0) for i in range(1, 3000)]
         entries[2999] = (3000, 3000, 1.0)
-        report = self.solve(coordinate(3000, 3000, entries, "symmetric"), "--expected-solves", "1000")
+        report = self.solve(coordinate(3000, 3000, entries, "symmetric"), "--rhs-ones", "--expected-solves", "1000")
         self.assert_chosen(report, "cholesky")
         self.assertEqual(report["reason"], "converged")
         self.assertIn("a direct solve is predicted to take", report["comparison"]["why"])
@@ -92,7 +92,7 @@ class Auto(CommandTest):
         self.assertEqual((report["method"], report["comparison"]), ("pcg", None))
 
     def test_what_cannot_be_factored_goes_to_conjugate_gradients(self):
-        report = self.solve(INDEFINITE, "--expected-solves", "1e9")
+        report = self.solve(INDEFINITE, "--rhs-ones", "--expected-solves", "1e9")
         if report["comparison"]["cholesky_seconds"] is None:
             self.fail("the test needs a system that is factored")
         self.assert_chosen(report, "pcg")

@@ -5,7 +5,7 @@ import unittest
 from support import BAD_INPUT, USAGE, CommandTest, grid
 
 KEYS = ("kernels", "median_relative_error", "p90_relative_error", "top1_accuracy", "regret_geomean", "regret_p95",
-        "regret_max", "races", "matrices")
+        "regret_max", "within_error_bars", "kept_regret_geomean", "kept_regret_max", "races", "matrices", "left_out")
 QUICK = ("--device", "cpu", "--seconds", "0.001")  # kernels are expected by name
 
 
@@ -19,6 +19,8 @@ class VerifyModel(CommandTest):
         for each in report["matrices"]:
             self.assertEqual(sum(line["chosen"] for line in each["candidates"]), 1)
             self.assertGreaterEqual(each["regret"], 1)
+            self.assertGreater(each["kept_select_s"], 0)
+        self.assertTrue(0 <= report["within_error_bars"] <= 1)
         self.assertIn("spmv.csr.rows.cpu", [each["kernel"] for each in report["kernels"]])
         self.assertGreaterEqual(report["regret_p95"], 1)
         self.assertLessEqual(report["regret_geomean"], report["regret_max"])
@@ -26,7 +28,7 @@ class VerifyModel(CommandTest):
 
     def test_text(self):
         result = self.run_command("verify-model", self.file("a.mtx", grid(12)), *QUICK)
-        for words in ("predicted", "measured", "spmv.csr.rows.cpu", "median error", "regret", "repeat noise"):
+        for words in ("predicted", "measured", "spmv.csr.rows.cpu", "median error", "regret", "repeat noise", "within the error bars"):
             self.assertIn(words, result.stdout)
 
     def test_drawing(self):
@@ -49,9 +51,21 @@ class VerifyModel(CommandTest):
                           ("power-law-100", 100, "f32"), ("power-law-400", 400, "f32")])
         self.assert_fails("verify-model", "--generate", "stencil-4d", expect=USAGE, says=["stencil-4d", "stencil-3d"])
 
+    def test_an_unreadable_file_is_named_and_the_others_are_measured(self):
+        broken = self.file("broken.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 5\n1 1 1\n")
+        report, messages = self.run_json("verify-model", self.file("a.mtx", grid(12)), "no.mtx", broken,
+                                         self.file("b.mtx", grid(9)), *QUICK, expect=BAD_INPUT)
+        self.assertEqual([each["rows"] for each in report["matrices"]], [144, 81])
+        self.assertEqual([(each["path"], each["unreadable"]) for each in report["left_out"]], [("no.mtx", True), (broken, True)])
+        for name in ("no.mtx", "broken.mtx"):
+            self.assertIn(name, messages)
+        whole, _ = self.run_json("verify-model", self.path("a.mtx"), *QUICK)
+        self.assertEqual(whole["left_out"], [])
+
     def test_refusals(self):
         self.run_command("verify-model", expect=USAGE)
         self.run_command("verify-model", "no.mtx", expect=BAD_INPUT)
+        self.assert_fails("verify-model", "no.mtx", "nor.mtx", expect=BAD_INPUT, says=["no.mtx", "nor.mtx", "all 2 matrices"])
         self.run_command("verify-model", self.file("a.mtx", grid(3)), "--types", "i8", expect=USAGE)
         self.assert_fails("verify-model", self.path("a.mtx"), "--n", "100", expect=USAGE, says="--n needs --generate")
         self.assert_fails("verify-model", self.path("a.mtx"), "--seconds", "nan", expect=USAGE, says="--seconds")

@@ -364,7 +364,7 @@ struct PredictTest : testing::Test {
 TEST_F(PredictTest, FollowsTheFittedModel) {
   const Prediction got = predict(kernel, query.m.q, candidate, machine, profile);
   EXPECT_NEAR(got.seconds, 1e-7 + 4e-9 * 1e8, 1e-9);
-  EXPECT_EQ(got.rel_error, 0.05);
+  EXPECT_EQ(got.rel_error, 0.1);  // nine in ten
   EXPECT_EQ(predict_setup(kernel, query.m.q, candidate, profile), 3);
   candidate.working_set_bytes = 1e4;
   EXPECT_NEAR(seconds(), 1e-7 + 1e-9 * 1e8, 1e-9);

@@ -13,6 +13,7 @@
 #include "bench/textbook.hpp"
 #include "commands/generate.hpp"
 #include "input/context_options.hpp"
+#include "input/several_files.hpp"
 #include "report/output.hpp"
 #include "sextant/plugin/kinds/spmv.h"
 
@@ -53,6 +54,7 @@ struct BenchSession {
   BenchMachine machine;
   PeerSet peers;
   BenchReport report;
+  SeveralFiles files;
 };
 
 // Threads that the library uses: "..., 8 units, ..." in the description of its device.
@@ -78,11 +80,9 @@ struct BenchMatrix {
   textbook::Csr csr;
 };
 // The files, or when none is given the generated ones at each size; calls visit with one after the other. Of several
-// files those that do not fit the suite are skipped; a single one is an error.
+// files those that cannot be read or do not fit the suite are left out; a single one is an error.
 void for_each_matrix(BenchSession &session, std::int64_t default_size, bool square,
                      const std::function<void(BenchMatrix &)> &visit);
-// Throws when every file was left out and nothing is generated in their place.
-void require_some(const BenchOptions &options, std::size_t left_out);
 // The matrix for a peer; false, and skipped for every peer, where its indices are not 32 bits wide.
 bool peer_csr(BenchSession &session, const BenchMatrix &matrix, sxt_peer_csr &csr);
 

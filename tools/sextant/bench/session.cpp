@@ -104,7 +104,8 @@ BenchSession::BenchSession(const BenchOptions &bench_options, const char *suite)
       context(open_context(options.context)),
       machine(describe_machine(options, context.get())),
       peers(open_peers(options.peers, machine.threads)),
-      report(suite, machine) {
+      report(suite, machine),
+      files(options.matrices.size()) {
   if (!options.markdown.empty()) check_writable(options.markdown);
 }
 
@@ -119,6 +120,7 @@ int BenchSession::finish() const {
                 {"missing_peers", peers.missing},
                 {"rows", report.rows()},
                 {"summary", report.summary()},
+                {"left_out", files.left_out()},
                 {"skipped", report.skipped()},
                 {"failed", report.failed()}});
   } else {
@@ -138,7 +140,7 @@ int BenchSession::finish() const {
     message(fmt::format("{} combinations do not apply; --verbose says why", report.skipped().size()));
   }
   if (!options.markdown.empty()) write_text(options.markdown, report.markdown(options.command_line, peers.described()));
-  return report.all_good() ? exit_done : exit_not_solved;
+  return files.exit_code(report.all_good() ? exit_done : exit_not_solved);
 }
 
 sxt_spmv_query product_query() {
@@ -210,27 +212,17 @@ void add_kernels(BenchSession &session, const std::string &name, const sxt_query
   }
 }
 
-void require_some(const BenchOptions &options, std::size_t left_out) {
-  if (left_out > 0 && left_out == options.matrices.size() && options.generate.empty())
-    fail(exit_not_solved, "nothing is measured: all {} matrices were left out", left_out);
-}
-
 void for_each_matrix(BenchSession &session, std::int64_t default_size, bool square,
                      const std::function<void(BenchMatrix &)> &visit) {
   const BenchOptions &options = session.options;
-  std::size_t left_out = 0;
-  for (const std::string &path : options.matrices) {
-    try {
+  for (const std::string &path : options.matrices)
+    session.files.visit(path, [&] {
       BenchMatrix matrix = from_file(session, path, square);
       visit(matrix);
-    } catch (const ToolError &error) {
-      if (options.matrices.size() == 1 || error.exit_code() != exit_not_solved) throw;
-      message(fmt::format("left out: {}", error.what()));
-      session.report.skip(path, "all", error.what());
-      ++left_out;
-    }
-  }
-  require_some(options, left_out);
+    });
+  for (const Json &each : session.files.left_out())
+    session.report.skip(text_of(each, "path"), "all", text_of(each, "reason"));
+  session.files.require_some(!options.generate.empty());
   if (!options.matrices.empty() && options.generate.empty()) return;
   for (const std::int64_t size : options.sizes.empty() ? std::vector{default_size} : options.sizes) {
     for (const Generator make : generators(options.generate)) {

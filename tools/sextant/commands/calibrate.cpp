@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "commands/command.hpp"
+#include "commands/verify_model.hpp"
 #include "input/context_options.hpp"
 #include "input/hints.hpp"
 #include "input/numbers.hpp"
@@ -24,7 +25,7 @@ namespace {
 
 struct CalibrateOptions {
   ContextOptions context;
-  bool quick = false, json = false;
+  bool quick = false, json = false, verify = false;
   double seconds = 0;
   std::string kind, output, svg, samples, events;
   std::vector<std::string> svg_kernels;
@@ -205,12 +206,19 @@ int run_calibrate(const CalibrateOptions &options) {
   check(sxt_calibrate(context.get(), &native, path, sizeof path, nullptr), context.get());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!options.samples.empty()) write_text(options.samples, samples.lines);
+  constexpr double applies = 1000;
+  Judgement judgement;
+  const bool verifies = options.verify && !reporter.cancelled();
+  if (verifies) judgement = verify_on_generated(context.get(), applies);
   if (options.json) {
-    print_json(to_json(models, path, seconds, reporter.cancelled()));
+    Json report = to_json(models, path, seconds, reporter.cancelled());
+    report["verify"] = verifies ? judgement_json(judgement) : Json();
+    print_json(report);
   } else {
     print_table(models);
     print("\n{} models in {:.1f} s{}; profile: {}\n", models.size(), seconds,
           reporter.cancelled() ? ", stopped early" : "", path);
+    if (verifies) print("{}", judgement_text(judgement, applies));
   }
   // Last: a kernel without runs cannot be drawn, and the measurements are still reported.
   if (!options.svg.empty()) write_text(options.svg, samples_svg(samples.plotted, options.svg_kernels));
@@ -222,6 +230,7 @@ constexpr const char *help_footer = R"(Examples:
   sextant calibrate --quick                     20 s
   sextant calibrate --kind sxt.pcg/1 --seconds 30
   sextant calibrate -o this-machine.toml --svg models.svg
+  sextant calibrate --verify                    then every candidate on generated matrices that no fit has seen
 
 Later runs on this machine find the profile it writes; -o puts it elsewhere, for --profile.
 Ctrl-C stops early and keeps what was measured. Exit code 3: the profile cannot be written.)";
@@ -240,6 +249,8 @@ void add_calibrate(CLI::App &app, Action &action) {
   command->add_option("--svg-kernels", options->svg_kernels, "--svg: of these kernels; default: a few")->delimiter(',');
   command->add_option("--samples", options->samples, "Write every measured run with its terms into this CSV file")
       ->type_name("FILE");
+  command->add_flag("--verify", options->verify,
+                    "Judge the models at the end by products with matrices that they have not seen; takes longer");
   command->add_flag("--json", options->json, "JSON instead of a table");
   add_events(*command, options->events);
   add_context_options(*command, options->context);

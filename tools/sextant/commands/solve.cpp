@@ -11,6 +11,7 @@
 #include "input/context_options.hpp"
 #include "input/hints.hpp"
 #include "input/matrix_input.hpp"
+#include "input/random_vector.hpp"
 #include "input/solver_options.hpp"
 #include "report/explanation.hpp"
 #include "report/interrupt.hpp"
@@ -100,7 +101,8 @@ int solve(const SolveOptions &options) {
     return read_matrix(context.get(), options.matrix, options.setup.symmetry_tolerance);
   }();
   const auto right_hand_side = [&] {
-    return options.rhs.empty() ? product_with_ones(context.get(), matrix)
+    if (options.rhs_ones) return product_with_ones(context.get(), matrix);
+    return options.rhs.empty() ? random_vector(matrix.info.value_type, matrix.info.rows)
                                : read_vector(context.get(), options.rhs, matrix.info.rows, matrix.info.value_type);
   };
   if (options.method == "cholesky")
@@ -165,7 +167,7 @@ void add_choice_options(CLI::App &app, SolveOptions &options) {
 }
 
 constexpr const char *solve_footer = R"(Examples:
-  sextant solve A.mtx                           b = A * ones
+  sextant solve A.mtx                           b is random, the same every time
   sextant solve A.mtx --rhs b.mtx -o x.mtx --json
   sextant solve A.mtx --format csr --precond none --recurrence classical
   sextant solve A.mtx --save-plan plan.toml && sextant solve A2.mtx --plan plan.toml
@@ -183,8 +185,8 @@ void add_solve(CLI::App &parent, Action &action) {
       ->required()
       ->type_name("MATRIX.mtx");
   add_file_options(*app);
-  app->add_option("--rhs", options->rhs, "b: Matrix Market file with one column")->type_name("FILE");
-  app->add_flag("--rhs-ones", options->rhs_ones, "b = A * ones, so that the solution is known (the default)");
+  app->add_option("--rhs", options->rhs, "b: Matrix Market file with one column; default: random")->type_name("FILE");
+  app->add_flag("--rhs-ones", options->rhs_ones, "b = A * ones, so that the solution is known: all ones");
   app->add_option("-o,--output", options->output, "Write x as a Matrix Market array")->type_name("FILE");
   app->add_option("--history", options->history, "Write the residual of each iteration (CSV)")->type_name("FILE");
   app->add_flag("--json", options->json, "The report as JSON");

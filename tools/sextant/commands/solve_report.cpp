@@ -116,7 +116,9 @@ double wanted(const SolveOptions &options, double rhs_norm) {
   return rhs_norm > 0 ? std::max(rtol, options.atol / rhs_norm) : rtol;
 }
 
-std::string rhs_text(const SolveOptions &options) { return options.rhs.empty() ? "A * ones" : options.rhs; }
+std::string rhs_text(const SolveOptions &options) {
+  return options.rhs_ones ? "A * ones" : options.rhs.empty() ? "random" : options.rhs;
+}
 
 Json empty_report() {
   Json json;
@@ -172,8 +174,10 @@ void print_json_report(Outcome &outcome, const SolveOptions &options, const Load
 void print_text_report(Outcome &outcome, const SolveOptions &options, const LoadedMatrix &matrix) {
   const sxt_pcg_report &report = outcome.report;
   print("matrix     {}: {}\n", matrix.path, describe(matrix));
-  print("rhs        {}\n",
-        options.rhs.empty() ? "A * ones (the solution is all ones); --rhs F takes yours" : options.rhs);
+  print("rhs        {}{}\n", rhs_text(options),
+        options.rhs_ones      ? " (the solution is all ones)"
+        : options.rhs.empty() ? ", the same numbers in [-1, 1) every time; --rhs F takes yours"
+                              : "");
   const std::string recurrence = recurrence_of(outcome.explanation["plan"], options);
   print("method     pcg{}, preconditioner {}\n", recurrence.empty() ? "" : ", recurrence " + recurrence,
         preconditioner_of(outcome, options));

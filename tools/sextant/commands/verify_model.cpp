@@ -9,15 +9,19 @@
 #include <memory>
 #include <vector>
 
+#include "bench/measure.hpp"
 #include "commands/command.hpp"
 #include "commands/generate.hpp"
+#include "commands/verify_model.hpp"
 #include "input/context_options.hpp"
 #include "input/hints.hpp"
 #include "input/matrix_input.hpp"
 #include "input/numbers.hpp"
+#include "input/several_files.hpp"
 #include "report/model_plots.hpp"
 #include "report/table.hpp"
 #include "report/write_file.hpp"
+#include "sextant/plugin/kinds/spmv.h"
 
 namespace tool {
 namespace {
@@ -38,6 +42,7 @@ struct Case {
   std::string path;
   sxt_matrix_info info;
   Lines lines;
+  double kept_select_s = 0;  // of a choice that an earlier one answers
 };
 
 sxt_verify_summary summary_of(const Lines &lines, double applies) {
@@ -71,9 +76,31 @@ Matrix from_file(sxt_context *context, const std::string &path, const std::strin
   return Matrix(handle);
 }
 
+// Seconds of the same choice asked for again.
+double kept_select_seconds(sxt_context *context, const Matrix &matrix, sxt_value_type type,
+                           const sxt_verify_options &how) {
+  sxt_spmv_query query{};
+  query.m.q.h = {sizeof query, SXT_KIND_SPMV};
+  query.m.q.expected_runs = how.applies;
+  query.m.q.flags = SXT_QUERY_MATRIX | SXT_QUERY_PREDICT_ONLY;
+  query.m.q.value_type = type;
+  query.op = how.op;
+  query.n_rhs = 1;
+  std::vector<double> seconds;
+  for (int turn = 0; turn < 6; ++turn) {
+    sxt_selection *made = nullptr;
+    const double took =
+        seconds_of([&] { check(sxt_kernel_select(context, &query.m.q, matrix.get(), &made), context); });
+    const Selection selection(made);
+    if (turn > 0) seconds.push_back(took);
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
 Case measure_matrix(sxt_context *context, const std::string &name, const Matrix &matrix, std::int64_t number,
                     const VerifyOptions &options) {
-  Case measured{name, {}, {}};
+  Case measured{name, {}, {}, 0};
   measured.info.struct_size = sizeof measured.info;
   check(sxt_matrix_get_info(matrix.get(), &measured.info), context);
   sxt_verify_options how;
@@ -96,7 +123,16 @@ Case measure_matrix(sxt_context *context, const std::string &name, const Matrix 
   };
   check(sxt_verify_model(matrix.get(), &how, take, &sink), context);
   for (sxt_verify_line &line : measured.lines) line.matrix = number;
+  measured.kept_select_s = kept_select_seconds(context, matrix, measured.info.value_type, how);
   return measured;
+}
+
+// The lines as they are where the choice was one that an earlier answer gives.
+Lines with_kept_answer(const Case &measured) {
+  Lines lines = measured.lines;
+  for (sxt_verify_line &line : lines)
+    if (line.chosen) line.select_s = measured.kept_select_s;
+  return lines;
 }
 
 void print_case(const Case &measured, const VerifyOptions &options) {
@@ -132,7 +168,16 @@ std::map<std::string, Lines> by_kernel(const Lines &lines) {
   return kernels;
 }
 
-void print_summary(const Lines &lines, const VerifyOptions &options) {
+Lines kept_lines(const std::vector<Case> &cases) {
+  Lines lines;
+  for (const Case &each : cases) {
+    const Lines own = with_kept_answer(each);
+    lines.insert(lines.end(), own.begin(), own.end());
+  }
+  return lines;
+}
+
+void print_summary(const std::vector<Case> &cases, const Lines &lines, const VerifyOptions &options) {
   Table table({{"kernel"}, {"candidates", true}, {"median error", true}, {"90th percentile", true}});
   for (const auto &[kernel, its_lines] : by_kernel(lines)) {
     const sxt_verify_summary own = summary_of(its_lines, options.applies);
@@ -147,6 +192,12 @@ void print_summary(const Lines &lines, const VerifyOptions &options) {
       "choices of {} matrices at {:g} products: {:.0f}% within 3% of the best; regret {:.3f} (geometric mean), {:.3f} "
       "(95th percentile), {:.3f} (worst)\n",
       all.matrices, options.applies, 100 * all.top1_accuracy, all.regret_geomean, all.regret_p95, all.regret_max);
+  print(
+      "  {:.0f}% of the runs are within the error bars; where an earlier choice answers, regret {:.3f}, {:.3f} "
+      "(worst)\n",
+      100 * judge(lines, options.applies).within_error_bars,
+      summary_of(kept_lines(cases), options.applies).regret_geomean,
+      summary_of(kept_lines(cases), options.applies).regret_max);
   for (int r = 0; r < 2; ++r)
     print(
         "  after a race of {}: {:.0f}% within 3%; regret {:.3f}, {:.3f}; the race itself would take {:.0f} products\n",
@@ -182,11 +233,13 @@ Json case_json(const Case &measured, double applies) {
           {"value_type", value_type_name(measured.info.value_type)},
           {"chosen", chosen},
           {"select_s", select_s},
+          {"kept_select_s", measured.kept_select_s},
           {"regret", own.regret_geomean},
           {"candidates", candidates}};
 }
 
-Json report_json(const std::vector<Case> &cases, const Lines &lines, const VerifyOptions &options) {
+Json report_json(const std::vector<Case> &cases, const Lines &lines, const SeveralFiles &files,
+                 const VerifyOptions &options) {
   Json kernels = Json::array(), matrices = Json::array();
   for (const auto &[kernel, its_lines] : by_kernel(lines)) {
     const sxt_verify_summary own = summary_of(its_lines, options.applies);
@@ -198,6 +251,7 @@ Json report_json(const std::vector<Case> &cases, const Lines &lines, const Verif
   }
   for (const Case &each : cases) matrices.push_back(case_json(each, options.applies));
   const sxt_verify_summary all = summary_of(lines, options.applies);
+  const sxt_verify_summary kept = summary_of(kept_lines(cases), options.applies);
   Json races = Json::array();
   for (int r = 0; r < 2; ++r)
     races.push_back({{"candidates", 2 + r},
@@ -215,8 +269,12 @@ Json report_json(const std::vector<Case> &cases, const Lines &lines, const Verif
           {"regret_geomean", all.regret_geomean},
           {"regret_p95", all.regret_p95},
           {"regret_max", all.regret_max},
+          {"within_error_bars", judge(lines, options.applies).within_error_bars},
+          {"kept_regret_geomean", kept.regret_geomean},
+          {"kept_regret_max", kept.regret_max},
           {"races", races},
-          {"matrices", matrices}};
+          {"matrices", matrices},
+          {"left_out", files.left_out()}};
 }
 
 void draw(const Lines &lines, const VerifyOptions &options, std::size_t cases) {
@@ -225,11 +283,14 @@ void draw(const Lines &lines, const VerifyOptions &options, std::size_t cases) {
 }
 
 // Visits the files, then the generated matrices, in each type asked for.
-void for_each_case(sxt_context *context, const VerifyOptions &options,
+void for_each_case(sxt_context *context, const VerifyOptions &options, SeveralFiles &files,
                    const std::function<void(const std::string &, const Matrix &)> &visit) {
   const std::vector<std::string> types = options.types.empty() ? std::vector<std::string>{""} : options.types;
   for (const std::string &path : options.matrices)
-    for (const std::string &type : types) visit(path, from_file(context, path, type));
+    files.visit(path, [&] {
+      for (const std::string &type : types) visit(path, from_file(context, path, type));
+    });
+  files.require_some(!options.generate.empty());
   if (options.generate.empty()) return;
   for (const Generator make : generators(options.generate))
     for (const std::int64_t size : options.sizes) {
@@ -245,27 +306,80 @@ int verify_model(const VerifyOptions &options) {
   const Context context = open_context(options.context);
   std::vector<Case> cases;
   Lines lines;
-  for_each_case(context.get(), options, [&](const std::string &name, const Matrix &matrix) {
+  SeveralFiles files(options.matrices.size());
+  for_each_case(context.get(), options, files, [&](const std::string &name, const Matrix &matrix) {
     cases.push_back(measure_matrix(context.get(), name, matrix, static_cast<std::int64_t>(cases.size()), options));
     lines.insert(lines.end(), cases.back().lines.begin(), cases.back().lines.end());
     if (!options.json) print_case(cases.back(), options);
   });
   if (options.json)
-    print_json(report_json(cases, lines, options));
+    print_json(report_json(cases, lines, files, options));
   else
-    print_summary(lines, options);
+    print_summary(cases, lines, options);
   if (!options.svg.empty()) draw(lines, options, cases.size());
-  return exit_done;
+  return files.exit_code(exit_done);
 }
 
 constexpr const char *verify_footer = R"(Examples:
   sextant verify-model A.mtx B.mtx.gz --applies 1000
   sextant verify-model *.mtx --types f64,f32 --json > verify.json
   sextant verify-model --generate stencil-3d,power-law --n 100000,1000000 --svg verify.svg
+A file that cannot be read is named and left out; the exit code is then 3.
 Every candidate is built and timed; leave the machine alone meanwhile. error: predicted against measured run;
 believed: the model's own error bar; noise: quartile distance of the repeats. Regret counts set-up and choosing.)";
 
 }  // namespace
+
+Judgement judge(const Lines &lines, double applies) {
+  Judgement judgement;
+  judgement.summary = summary_of(lines, applies);
+  double predicted = 0, within = 0;
+  for (const sxt_verify_line &line : lines) {
+    if (!line.estimated || !(line.measured_run_s > 0)) continue;
+    ++predicted;
+    within += std::abs(error_of(line)) <= line.rel_error + line.noise;
+  }
+  judgement.within_error_bars = predicted > 0 ? within / predicted : 0;
+  return judgement;
+}
+
+Json judgement_json(const Judgement &judgement) {
+  const sxt_verify_summary &all = judgement.summary;
+  return {{"matrices", all.matrices},
+          {"candidates", all.candidates},
+          {"median_relative_error", all.median_relative_error},
+          {"p90_relative_error", all.p90_relative_error},
+          {"within_error_bars", judgement.within_error_bars},
+          {"regret_geomean", all.regret_geomean},
+          {"regret_max", all.regret_max},
+          {"top1_accuracy", all.top1_accuracy}};
+}
+
+std::string judgement_text(const Judgement &judgement, double applies) {
+  const sxt_verify_summary &all = judgement.summary;
+  return fmt::format(
+      "on {} matrices that no fit has seen, {} runs: median error {:.1f}%, 90th percentile {:.1f}%, {:.0f}% within "
+      "their "
+      "error bars; regret at {:g} products {:.3f} (geometric mean), {:.3f} (worst)\n",
+      all.matrices, all.candidates, 100 * all.median_relative_error, 100 * all.p90_relative_error,
+      100 * judgement.within_error_bars, applies, all.regret_geomean, all.regret_max);
+}
+
+Judgement verify_on_generated(sxt_context *context, double applies) {
+  VerifyOptions options;
+  options.applies = applies;
+  options.seconds = 0.01;
+  options.generate = "stencil-2d,stencil-3d,banded,power-law";
+  options.sizes = {2'000, 30'000, 200'000};
+  Lines lines;
+  SeveralFiles none(0);
+  std::int64_t number = 0;
+  for_each_case(context, options, none, [&](const std::string &name, const Matrix &matrix) {
+    const Lines own = measure_matrix(context, name, matrix, number++, options).lines;
+    lines.insert(lines.end(), own.begin(), own.end());
+  });
+  return judge(lines, applies);
+}
 
 void add_verify_model(CLI::App &parent, Action &action) {
   auto options = std::make_shared<VerifyOptions>();

@@ -164,6 +164,18 @@ std::string Sheet::markdown() const {
   return out + "\n";
 }
 
+Json comparison(const char *suite, const std::string &name, const std::string &kernel, double seconds,
+                const std::string &peer, double peer_seconds) {
+  const bool compared = !peer.empty() && peer_seconds > 0 && seconds > 0;
+  return {{"suite", suite},
+          {"case", name},
+          {"kernel", kernel},
+          {"seconds", seconds},
+          {"peer", compared ? Json(peer) : Json()},
+          {"peer_seconds", compared ? Json(peer_seconds) : Json()},
+          {"ratio", compared ? Json(peer_seconds / seconds) : Json()}};
+}
+
 std::string microseconds(double seconds) { return seconds > 0 ? fmt::format("{:.2f}", seconds * 1e6) : "-"; }
 
 std::string length_text(std::int64_t n) {

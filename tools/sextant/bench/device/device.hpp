@@ -63,6 +63,10 @@ struct Sheet {
   std::string text() const;
   std::string markdown() const;
 };
+// What the rows of every suite have: {suite, case, kernel, seconds, peer, peer_seconds, ratio}. Without a peer ("" or no
+// time) the last three are null.
+Json comparison(const char *suite, const std::string &name, const std::string &kernel, double seconds,
+                const std::string &peer, double peer_seconds);
 std::string microseconds(double seconds);
 std::string length_text(std::int64_t n);
 // Prints a sheet at once, unless --json keeps stdout for one object.

@@ -21,7 +21,7 @@ constexpr int batch_calls = 200;  // fewer than a stream takes before it makes i
 void *const thread_stream = reinterpret_cast<void *>(2);  // NOLINT(performance-no-int-to-ptr)
 
 struct Way {
-  std::string name;
+  std::string name, kernel;
   std::function<void()> call;
   std::vector<double> samples;
 };
@@ -111,14 +111,19 @@ class Suite {
     const auto vector_query = query_of<sxt_vector_query>(SXT_KIND_VECTOR, SXT_VECTOR_AXPY);
     const auto dot_query = query_of<sxt_reduction_query>(SXT_KIND_REDUCTION, SXT_REDUCTION_DOT);
     const Selection axpy = select(context, vector_query.q), dot = select(context, dot_query.q);
-    const DirectKernel table(sxt_selection_kernel(axpy.get()), vector_query.q, nullptr, candidate_of(axpy),
-                             thread_stream);
+    axpy_kernel_ = sxt_selection_kernel(axpy.get());
+    dot_kernel_ = sxt_selection_kernel(dot.get());
+    const DirectKernel table(axpy_kernel_, vector_query.q, nullptr, candidate_of(axpy), thread_stream);
     std::vector<Way> ways = {
-        {"axpy by the table, enqueued", [&] { table.run(&axpy_.h); }, {}},
-        {"sxt_kernel_run axpy, enqueued", [&] { check(sxt_kernel_run(axpy.get(), &axpy_.h), context); }, {}},
-        {"sxt_axpy, enqueued", [&] { check(sxt_axpy(&tiny_, x_.get(), y_.get()), context); }, {}}};
+        {"axpy by the table, enqueued", axpy_kernel_, [&] { table.run(&axpy_.h); }, {}},
+        {"sxt_kernel_run axpy, enqueued",
+         axpy_kernel_,
+         [&] { check(sxt_kernel_run(axpy.get(), &axpy_.h), context); },
+         {}},
+        {"sxt_axpy, enqueued", axpy_kernel_, [&] { check(sxt_axpy(&tiny_, x_.get(), y_.get()), context); }, {}}};
     add(ways, batch_calls);
-    ways = {{"sxt_kernel_run dot, enqueued", [&] { check(sxt_kernel_run(dot.get(), &dot_.h), context); }, {}}};
+    ways = {
+        {"sxt_kernel_run dot, enqueued", dot_kernel_, [&] { check(sxt_kernel_run(dot.get(), &dot_.h), context); }, {}}};
     add(ways, batch_calls);
   }
 
@@ -126,27 +131,32 @@ class Suite {
   void waiting() {
     sxt_context *context = context_.get();
     double sum = 0;
-    std::vector<Way> ways = {{"sxt_axpy, waits", [&] { check(sxt_axpy(&tiny_, x_.get(), y_.get()), context); }, {}},
-                             {"sxt_dot, waits", [&] { check(sxt_dot(x_.get(), y_.get(), &sum), context); }, {}}};
+    std::vector<Way> ways = {
+        {"sxt_axpy, waits", axpy_kernel_, [&] { check(sxt_axpy(&tiny_, x_.get(), y_.get()), context); }, {}},
+        {"sxt_dot, waits", dot_kernel_, [&] { check(sxt_dot(x_.get(), y_.get(), &sum), context); }, {}}};
     add(ways, batch_calls / 4);
   }
 
   void add(std::vector<Way> &ways, int batch) {
     time_ways(context_.get(), ways, batch, 4 * std::max(1, options_.repeat));
     double before = 0;
+    std::string before_name;
     for (Way &way : ways) {
       const double seconds = median(way.samples);
       const Json over = before > 0 ? Json((seconds - before) * 1e9) : Json();
       sheet_.lines.push_back({way.name, fmt::format("{:.3f}", seconds * 1e6),
                               over.is_null() ? "-" : fmt::format("{:.0f}", over.get<double>())});
-      rows_.push_back({{"case", way.name}, {"n", length}, {"seconds", seconds}, {"overhead_ns", over}});
-      before = seconds;
+      Json row = comparison("dispatch", way.name, way.kernel, seconds, before_name, before);
+      row.update({{"n", length}, {"overhead_ns", over}});
+      rows_.push_back(std::move(row));
+      before = seconds, before_name = way.name;
     }
   }
 
   const BenchOptions &options_;
   Context context_;
   Vector x_, y_, result_;
+  std::string axpy_kernel_, dot_kernel_;
   double tiny_ = 1e-9;
   sxt_vector_args axpy_{};
   sxt_reduction_args dot_{};

@@ -351,20 +351,15 @@ Json json_of(const std::string &name, const DevicePcg &bench, const std::vector<
                        {"true_relative_residual", way.ours() ? Json(way.true_residual) : Json()}});
   }
   const double seconds = median(choice.whole);
-  return {{"suite", "pcg"},
-          {"case", name},
-          {"rows", bench.csr().rows},
-          {"nnz", bench.csr().nnz},
-          {"kernel", choice.chosen},
-          {"seconds", seconds},
-          {"seconds_per_iteration", choice.iteration()},
-          {"iterations", choice.iterations},
-          {"peer", peer ? Json(peer->name) : Json()},
-          {"peer_seconds", peer ? Json(median(peer->whole)) : Json()},
-          {"total_over_best", regret(ways)},
-          {"ratio", peer && seconds > 0 ? Json(median(peer->whole) / seconds) : Json()},
-          {"not_tried", bench.untried()},
-          {"engines", engines}};
+  Json row = comparison("pcg", name, choice.chosen, seconds, peer ? peer->name : "", peer ? median(peer->whole) : 0);
+  row.update({{"rows", bench.csr().rows},
+              {"nnz", bench.csr().nnz},
+              {"seconds_per_iteration", choice.iteration()},
+              {"iterations", choice.iterations},
+              {"total_over_best", regret(ways)},
+              {"not_tried", bench.untried()},
+              {"engines", engines}});
+  return row;
 }
 
 Sheet sheet_of(const std::string &name, const DevicePcg &bench, const std::vector<Way> &ways) {
@@ -392,26 +387,20 @@ Sheet sheet_of(const std::string &name, const DevicePcg &bench, const std::vecto
 // What is measured when nothing is named: the cubes of docs/measurements/gpu_pcg.md.
 std::vector<std::int64_t> usual_sizes() { return {32 * 32 * 32, 64 * 64 * 64, 128 * 128 * 128}; }
 
-void for_each_case(const BenchOptions &options, sxt_context *context,
+void for_each_case(const BenchOptions &options, sxt_context *context, SeveralFiles &files,
                    const std::function<void(const std::string &, sxt_matrix *)> &visit) {
-  const auto attempt = [&](const std::string &name, sxt_matrix *matrix) {
-    try {
-      visit(name, matrix);
-    } catch (const ToolError &error) {
-      if (options.matrices.size() == 1 || error.exit_code() != exit_not_solved) throw;
-      message(fmt::format("left out: {}: {}", name, error.what()));
-    }
-  };
-  for (const std::string &path : options.matrices) {
-    const LoadedMatrix matrix = read_matrix(context, path);
-    attempt(path, matrix.handle.get());
-  }
+  for (const std::string &path : options.matrices)
+    files.visit(path, [&] {
+      const LoadedMatrix matrix = read_matrix(context, path);
+      visit(path, matrix.handle.get());
+    });
+  files.require_some(!options.generate.empty());
   if (!options.matrices.empty() && options.generate.empty()) return;
   for (const std::int64_t rows : options.sizes.empty() ? usual_sizes() : options.sizes)
     for (const Generator make : generators(options.generate.empty() ? "stencil-3d" : options.generate)) {
       const HostCsr host = make(rows);
       const Matrix matrix = matrix_of(context, host);
-      attempt(host.name, matrix.get());
+      visit(host.name, matrix.get());
     }
 }
 
@@ -422,7 +411,8 @@ int bench_device_pcg(const BenchOptions &options) {
   if (!options.markdown.empty()) check_writable(options.markdown);
   std::vector<Sheet> sheets;
   Json rows = Json::array();
-  for_each_case(options, context.get(), [&](const std::string &name, sxt_matrix *matrix) {
+  SeveralFiles files(options.matrices.size());
+  for_each_case(options, context.get(), files, [&](const std::string &name, sxt_matrix *matrix) {
     DevicePcg bench(options, context.get(), matrix);
     const std::vector<Way> ways = bench.measure();
     rows.push_back(json_of(name, bench, ways));
@@ -434,8 +424,7 @@ int bench_device_pcg(const BenchOptions &options) {
     for (const Way &way : ways)
       if (!way.reason.empty()) message(fmt::format("{}: {} left out: {}", name, way.name, way.reason));
   });
-  if (rows.empty()) fail(exit_not_solved, "nothing is measured: all matrices were left out");
-  return finish_device(options, context.get(), sheets, rows);
+  return files.exit_code(finish_device(options, context.get(), sheets, rows, {{"left_out", files.left_out()}}));
 }
 
 }  // namespace tool

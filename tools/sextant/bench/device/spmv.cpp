@@ -218,20 +218,15 @@ Json json_of(const Case &one) {
                        {"difference", each.difference},
                        {"baseline", each.baseline}});
   }
-  return {{"suite", "spmv"},
-          {"case", one.name},
-          {"rows", one.rows},
-          {"nnz", one.nnz},
-          {"kernel", one.chosen},
-          {"seconds", choice.hot},
-          {"cold_seconds", choice.cold},
-          {"predicted_seconds", choice.predicted},
-          {"best_own", own ? Json(own->name) : Json()},
-          {"best_own_seconds", own ? Json(own->hot) : Json()},
-          {"peer", peer ? Json(peer->name) : Json()},
-          {"peer_seconds", peer ? Json(peer->hot) : Json()},
-          {"ratio", peer && choice.hot > 0 ? Json(peer->hot / choice.hot) : Json()},
-          {"kernels", kernels}};
+  Json row = comparison("spmv", one.name, one.chosen, choice.hot, peer ? peer->name : "", peer ? peer->hot : 0);
+  row.update({{"rows", one.rows},
+              {"nnz", one.nnz},
+              {"cold_seconds", choice.cold},
+              {"predicted_seconds", choice.predicted},
+              {"best_own", own ? Json(own->name) : Json()},
+              {"best_own_seconds", own ? Json(own->hot) : Json()},
+              {"kernels", kernels}});
+  return row;
 }
 
 Sheet sheet_of(const Case &one) {
@@ -282,20 +277,14 @@ std::vector<Made> usual_cases() {
           {power_law, 1 << 22}};
 }
 
-void for_each_case(const BenchOptions &options, sxt_context *context,
+void for_each_case(const BenchOptions &options, sxt_context *context, SeveralFiles &files,
                    const std::function<void(const std::string &, sxt_matrix *)> &visit) {
-  std::size_t left_out = 0;
-  for (const std::string &path : options.matrices) {
-    try {
+  for (const std::string &path : options.matrices)
+    files.visit(path, [&] {
       const LoadedMatrix matrix = read_matrix(context, path);
       visit(path, matrix.handle.get());
-    } catch (const ToolError &error) {
-      if (options.matrices.size() == 1 || error.exit_code() != exit_not_solved) throw;
-      message(fmt::format("left out: {}: {}", path, error.what()));
-      ++left_out;
-    }
-  }
-  require_some(options, left_out);
+    });
+  files.require_some(!options.generate.empty());
   if (!options.matrices.empty() && options.generate.empty()) return;
   std::vector<Made> made;
   if (options.generate.empty() && options.sizes.empty())
@@ -318,7 +307,8 @@ int bench_device_spmv(const BenchOptions &options) {
   std::vector<Sheet> sheets;
   Json rows = Json::array();
   Summary summary;
-  for_each_case(options, context.get(), [&](const std::string &name, sxt_matrix *matrix) {
+  SeveralFiles files(options.matrices.size());
+  for_each_case(options, context.get(), files, [&](const std::string &name, sxt_matrix *matrix) {
     const Case one = measure_case(context.get(), name, matrix, device_rounds(options, 1));
     summary.add(one);
     rows.push_back(json_of(one));
@@ -338,8 +328,9 @@ int bench_device_spmv(const BenchOptions &options) {
         "best of the vendor's over the choice: geometric mean {:.3f}, worst {:.3f} ({}); choice over the best of all: "
         "{:.3f}\n",
         summary.mean(), summary.worst, summary.worst_case, summary.regret());
-  const int code = finish_device(options, context.get(), sheets, rows, {{"summary", total}});
-  return summary.agree ? code : exit_not_solved;
+  const int code =
+      finish_device(options, context.get(), sheets, rows, {{"summary", total}, {"left_out", files.left_out()}});
+  return files.exit_code(summary.agree ? code : exit_not_solved);
 }
 
 }  // namespace tool

@@ -92,24 +92,28 @@ int bench_device_vector(const BenchOptions &options) {
         if (copies && !options.verbose) kernels.emplace_back(driver);
         kernels.insert(kernels.begin(), own_choice);
         const std::vector<Times> measured = measure(context.get(), kernels, operation, type, n, operands, rounds);
+        const Times *copied = nullptr;  // by the driver: of this operation
         for (const Times &times : measured)
-          if (times.name == driver) driver_rate = times.bytes / times.cold;
+          if (times.name == driver) copied = &times, driver_rate = times.bytes / times.cold;
         for (const Times &times : measured) {
           const double rate = times.bytes / times.cold, of_driver = driver_rate > 0 ? rate / driver_rate : 0;
           sheet.lines.push_back(
               {length_text(n), operation.name, times.name == own_choice ? "choice: " + times.kernel : times.kernel,
                microseconds(times.cold), microseconds(times.hot), fmt::format("{:.0f}", rate * 1e-9),
                of_driver > 0 ? fmt::format("{:.3f}", of_driver) : "-", microseconds(times.predicted)});
-          rows.push_back({{"operation", operation.name},
-                          {"type", name_of(type)},
-                          {"n", n},
-                          {"kernel", times.name},
-                          {"chosen", times.kernel},
-                          {"cold_seconds", times.cold},
-                          {"hot_seconds", times.hot},
-                          {"bytes", times.bytes},
-                          {"of_driver_copy", of_driver > 0 ? Json(of_driver) : Json()},
-                          {"predicted_seconds", times.predicted}});
+          const bool has_peer = copied && copied != &times;
+          Json row = comparison("vector", fmt::format("{} {} n={}", operation.name, name_of(type), n), times.name,
+                                times.hot, has_peer ? copied->name : "", has_peer ? copied->hot : 0);
+          row.update({{"operation", operation.name},
+                      {"type", name_of(type)},
+                      {"n", n},
+                      {"chosen", times.kernel},
+                      {"cold_seconds", times.cold},
+                      {"hot_seconds", times.hot},
+                      {"bytes", times.bytes},
+                      {"of_driver_copy", of_driver > 0 ? Json(of_driver) : Json()},
+                      {"predicted_seconds", times.predicted}});
+          rows.push_back(std::move(row));
         }
       }
     }
