@@ -32,6 +32,7 @@ class NoiseWatch {
   static Times times_now();
   const Times begin_;
   std::vector<double> medians_, spreads_;  // of every look
+  std::vector<double> numbers_;            // that the work is done on
 };
 
 }  // namespace sextant

@@ -18,6 +18,11 @@ FORBIDDEN = {
 RUNTIME_OWN = {"chdir", "fputc", "fputs", "setlocale"}
 
 
+# Bytes of thread-local storage. A program that opens the library while it runs (Python) has some hundred left for all that
+# it opens.
+MOST_THREAD_STORAGE = 1024
+
+
 def output_of(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
@@ -44,6 +49,11 @@ def dynamic(path, tag):
     return re.findall(rf"\({tag}\)[^\[]*\[([^\]]*)\]", text)
 
 
+def thread_storage(path):
+    """Bytes that each thread of a program holds for the file."""
+    return sum(int(line.split()[5], 16) for line in output_of("readelf", "-lW", path).splitlines() if line.split()[:1] == ["TLS"])
+
+
 def declared(headers):
     """Names of the functions that headers mark SXT_API."""
     text = re.sub(r"/\*.*?\*/", "", "".join(header.read_text() for header in headers), flags=re.S)
@@ -60,6 +70,8 @@ def library_problems(path, headers, node, allowed=frozenset()):
     problems += [f"{name} has version '{v}', not {node}" for name, v in sorted(symbols.items()) if v != node]
     problems += [f"{name} is used: the library never prints, exits or touches the process"
                  for name in sorted(needed_symbols(path) & (FORBIDDEN - allowed))]  # fmt: skip
+    if thread_storage(path) > MOST_THREAD_STORAGE:
+        problems.append(f"it has {thread_storage(path)} bytes of thread-local storage, more than {MOST_THREAD_STORAGE}")
     if not wanted:
         problems.append(f"no SXT_API function was found in {headers[0]}")
     return problems

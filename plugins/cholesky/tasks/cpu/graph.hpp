@@ -79,7 +79,7 @@ class Graph {
       lock.lock();
       if (!work_.finish(key, queue_)) done_ = true;
     }
-    ready_.store(1, std::memory_order_release);  // whoever looks finds that it is done
+    ready_.store(1, std::memory_order_release);  // a thread that looks finds that it is done
     if (sleeping_ > 0) changed_.notify_all();
   }
 
