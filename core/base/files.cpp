@@ -132,8 +132,9 @@ void write_file_atomically(const std::string &path, std::string_view content) {
   }
 }
 
-toml::table read_toml(const std::string &path) {
-  const std::string content = read_text(path);
+toml::table read_toml(const std::string &path) { return parse_toml(read_text(path), path); }
+
+toml::table parse_toml(const std::string &content, const std::string &path) {
   try {
     return toml::parse(content);  // given the path, it copies that in a function that is noexcept
   } catch (const toml::parse_error &problem) {

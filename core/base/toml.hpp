@@ -10,5 +10,7 @@ namespace sextant {
 
 // Plain or compressed by gzip. SXT_E_FILE_READ, SXT_E_FILE_FORMAT with "path:line: what".
 toml::table read_toml(const std::string &path);
+// A text that was read from that path.
+toml::table parse_toml(const std::string &content, const std::string &path);
 
 }  // namespace sextant

@@ -155,16 +155,39 @@ def cxx_cmake(t):
     run(t.cmake(source, "cxx by cmake") / "heat")
 
 
+def ask_for_component(t, component, name, *definitions, **settings):
+    """How find_package ends, which shows what it found for Python."""
+    source = t.build_folder(f"component {name}")
+    (source / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(consumer LANGUAGES C)\n"
+        f"find_package(Sextant REQUIRED COMPONENTS {component})\n"
+        'message("found in ${Sextant_PYTHON_PACKAGE}")\n')  # fmt: skip
+    command = ["cmake", "-S", source, "-B", source / "build", f"-DCMAKE_PREFIX_PATH={t.prefix}", f"-DCMAKE_C_COMPILER={t.options.cc}"]
+    return subprocess.run([*command, *definitions], env=dict(own_settings_aside(), **settings), capture_output=True, text=True)
+
+
+def python_component(t):
+    """Component python, with packages that only say their version."""
+    python = f"-DPython3_EXECUTABLE={sys.executable}"
+    version = re.search(r'PACKAGE_VERSION "([^"]+)"', (t.libdir / "cmake/Sextant/SextantConfigVersion.cmake").read_text())[1]
+    cases = {version: f"found in {t.options.work}", "0.0.9": "uses Sextant 0.0.9, and this is", "": "does not import the package sextant: "}
+    for of_package, sentence in cases.items():
+        package = t.build_folder("python package") / "sextant"
+        package.mkdir()
+        body = f"__version__ = {of_package!r}\n" if of_package else "raise ImportError('libsextant was not found')\n"
+        (package / "__init__.py").write_text(body)
+        answer = ask_for_component(t, "python", "python", python, PYTHONPATH=str(package.parent))
+        said = " ".join(answer.stderr.split())
+        if (answer.returncode == 0) != (of_package == version) or sentence not in said:
+            fail(f"component python over a package of version '{of_package}': expected '{sentence}', found\n{answer.stderr}")
+
+
 def components(t):
-    """What find_package says of components that cannot be given."""
+    """What find_package says of components that cannot be given, and of the Python package."""
+    python_component(t)
     cases = {"cobol": "installed without component cobol", "fortran": "enable the language Fortran", "cxx": "enable the language CXX"}
     for component, sentence in cases.items():
-        source = t.build_folder(f"component {component}")
-        (source / "CMakeLists.txt").write_text(
-            "cmake_minimum_required(VERSION 3.25)\nproject(consumer LANGUAGES C)\n"
-            f"find_package(Sextant REQUIRED COMPONENTS {component})\n")  # fmt: skip
-        command = ["cmake", "-S", source, "-B", source / "build", f"-DCMAKE_PREFIX_PATH={t.prefix}", f"-DCMAKE_C_COMPILER={t.options.cc}"]
-        answer = subprocess.run(command, env=own_settings_aside(), capture_output=True, text=True)
+        answer = ask_for_component(t, component, component)
         if answer.returncode == 0 or sentence not in " ".join(answer.stderr.split()):
             fail(f"component {component}: expected an error with '{sentence}', found\n{answer.stderr}")
 

@@ -4,6 +4,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -149,12 +150,16 @@ class Packages(Quickstart):
 
 
 class Build(Quickstart):
-    def test_ends_by_solving_and_explaining(self):
+    def test_ends_by_solving_and_the_ways_on(self):
         code, output, calls = self.quickstart()
         self.assertEqual(code, 0, output)
-        matrix = str(self.project / "tests/data/bcsstk16.mtx.gz")
-        self.assertEqual(calls[-2:], [f"sextant solve {matrix}", f"sextant explain {matrix}"])
-        self.assertLess(output.index("output of solve"), output.index("output of explain"))
+        self.assertEqual(calls[-1], f"sextant solve {self.project / 'tests/data/bcsstk16.mtx.gz'}")
+        self.assertEqual(len(self.called(calls, "sextant ")), 1, calls)
+        ways = output[output.index("output of solve") :]
+        for way in ("explain", "calibrate", "docs/getting_started.md", "tools/test"):
+            self.assertIn(way, ways)
+        for document in re.findall(r"docs/\w+\.md", ways):
+            self.assertTrue((SOURCE / document).exists(), document)
 
     def test_a_failing_solve_is_a_failure(self):
         code, output, _ = self.quickstart(FAKE_SEXTANT="4")
@@ -200,7 +205,67 @@ class Build(Quickstart):
             self.assertIn(option, output)
 
 
+class Progress(unittest.TestCase):
+    def shown(self, lines, code=0):
+        script = f"set -o pipefail; . {SOURCE}/tools/lib/build.sh; (cat; exit {code}) | progress_lines"
+        result = subprocess.run(["bash", "-c", script], input=lines, capture_output=True, text=True)
+        return result.returncode, result.stdout
+
+    def test_steps_become_a_line_and_messages_pass(self):
+        code, output = self.shown("[1/4] Building a\na.cpp:1: warning: w\n[2/4] Building b\n[4/4] Linking c\n")
+        self.assertEqual(code, 0)
+        self.assertNotIn("Building", output)
+        self.assertIn("a.cpp:1: warning: w\n", output)
+        self.assertRegex(output.splitlines()[0], r"^ 25% built after 0:00, about 0:00 to go")
+        self.assertRegex(output.splitlines()[-1], r"^100% built after 0:0")
+
+    def test_lines_of_make(self):
+        self.assertRegex(self.shown("[ 40%] Building a\n")[1], r"^ 40% built after 0:00, about 0:00 to go")
+
+    def test_a_failed_build_stays_one(self):
+        code, output = self.shown("[1/4] Building a\nFAILED: a\n", code=3)
+        self.assertEqual(code, 3)
+        self.assertIn("FAILED: a\n", output)
+
+
 class Cuda(Quickstart):
+    def nvcc(self):
+        """An installed compiler; returns the settings that show it."""
+        nvcc = self.folder / "cuda/bin/nvcc"
+        nvcc.parent.mkdir(parents=True)
+        nvcc.write_text("#!/bin/bash\n")
+        nvcc.chmod(0o755)
+        return {"CUDA_HOME": str(nvcc.parent.parent)}
+
+    def test_plugins_are_left_out_where_nvcc_but_no_driver_is_there(self):
+        code, output, calls = self.quickstart(**self.nvcc())
+        self.assertEqual(code, 0, output)
+        self.assertIn("--cuda builds them all the same", output)
+        self.assertIn("-DSEXTANT_CUDA=OFF", self.called(calls, "cmake -S")[0])
+        self.assertTrue((self.project / "build/cuda-left-out").exists())
+
+    def test_plugins_are_built_where_both_are_there(self):
+        code, output, calls = self.quickstart(**self.nvcc(), QUICKSTART_DRIVER="580")
+        self.assertEqual(code, 0, output)
+        self.assertIn("-DSEXTANT_CUDA=AUTO", self.called(calls, "cmake -S")[0])
+        self.assertFalse((self.project / "build/cuda-left-out").exists())
+
+    def test_a_driver_without_nvcc_is_told_of_the_option(self):
+        code, output, calls = self.quickstart(QUICKSTART_DRIVER="580")
+        self.assertEqual(code, 0, output)
+        self.assertIn("--cuda fetches the toolkit", output)
+
+    def test_the_option_alone_suffices_where_nvcc_is_there(self):
+        code, output, calls = self.quickstart("--cuda", **self.nvcc())
+        self.assertEqual(code, 0, output)
+        self.assertIn("cannot run here", output)
+        self.assertIn("-DSEXTANT_CUDA=ON", "\n".join(self.called(calls, f"cmake -S {self.project} ")))
+
+    def test_a_later_run_keeps_what_was_configured(self):
+        self.quickstart()
+        _, _, calls = self.quickstart(**self.nvcc())
+        self.assertNotIn("SEXTANT_CUDA", self.called(calls, "cmake -S")[0])
+
     def test_without_a_driver_it_is_refused_with_the_way_out(self):
         code, output, calls = self.quickstart("--cuda")
         self.assertEqual(code, 1)

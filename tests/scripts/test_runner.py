@@ -36,10 +36,11 @@ class Runner(unittest.TestCase):
         shutil.copytree(SOURCE / "tools" / "lib", self.project / "tools" / "lib")
         shutil.copy2(SOURCE / "tools" / "test", self.project / "tools")
 
-    def run_tests(self, tests, *options):
+    def run_tests(self, tests, *options, **settings):
         (self.project / "CMakeLists.txt").write_text(HEAD + tests)
         # Without variables of an outer ctest or make in the environment.
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("CTEST_", "MAKE"))}
+        environment.update(settings)
         command = ["bash", str(self.project / "tools" / "test"), *options]
         result = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return result.returncode, result.stdout
@@ -90,6 +91,29 @@ class Runner(unittest.TestCase):
         code, output = self.run_tests('message(FATAL_ERROR "no such thing")\n')
         self.assertEqual(code, 1, output)
         self.assertIn("tools/quickstart installs", output)
+
+    def test_a_project_that_does_not_build_fails(self):
+        code, output = self.run_tests(PASSING + "add_custom_target(broken ALL COMMAND ${CMAKE_COMMAND} -E false)\n")
+        self.assertEqual(code, 1, output)
+        self.assertIn("the build in", output)
+
+    def test_plugins_that_quickstart_left_out_are_built(self):
+        show = 'message(STATUS "cuda=${SEXTANT_CUDA}")\n'
+        (self.project / "build").mkdir()
+        (self.project / "build/cuda-left-out").touch()
+        self.assertIn("cuda=AUTO\n", self.run_tests(show + PASSING)[1])
+        self.assertFalse((self.project / "build/cuda-left-out").exists())
+
+    def test_a_build_without_a_driver_is_for_tests(self):
+        show = 'message(STATUS "architectures=${CMAKE_CUDA_ARCHITECTURES}")\n'
+        nvcc = self.project / "cuda/bin/nvcc"
+        nvcc.parent.mkdir(parents=True)
+        nvcc.touch(0o755)
+        for driver, wanted in (("none", "90-real"), ("580", "")):
+            shutil.rmtree(self.project / "build", ignore_errors=True)
+            output = self.run_tests(show + PASSING, CUDACXX=str(nvcc), QUICKSTART_DRIVER=driver)[1]
+            self.assertIn(f"architectures={wanted}\n", output)
+            self.assertEqual("for tests without a GPU" in output, bool(wanted), output)
 
     def test_wrong_options(self):
         for options in (["--nonsense"], ["--jobs", "none"], ["--build"]):

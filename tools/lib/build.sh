@@ -44,5 +44,40 @@ configure() {
     fail "cmake could not configure $build: if a package is missing, tools/quickstart installs it."
 }
 
+# clock SECONDS: as minutes and seconds.
+clock() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
+
+# The lines "[12/640] ..." of ninja, or "[ 40%] ..." of make, become a line now and then of what is done and what remains;
+# everything else, such as a compiler's warning, passes. On a terminal that line stays in one place.
+progress_lines() {
+  local line percent start=$SECONDS shown=-10 end=$'\n'
+  if [[ -t 1 ]]; then end=$'\r'; fi
+  while IFS= read -r line; do
+    if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
+      percent=$((100 * BASH_REMATCH[1] / BASH_REMATCH[2]))
+    elif [[ $line =~ ^\[\ *([0-9]+)%\] ]]; then
+      percent=${BASH_REMATCH[1]}
+    else
+      printf '%s\n' "$line"
+      continue
+    fi
+    if ((SECONDS - shown < 10 && percent < 100)); then continue; fi
+    if ((percent > 2 && percent < 100)); then
+      printf '%3d%% built after %s, about %s to go  %s' "$percent" "$(clock $((SECONDS - start)))" \
+        "$(clock $(((SECONDS - start) * (100 - percent) / percent)))" "$end"
+    else
+      printf '%3d%% built after %s                     %s' "$percent" "$(clock $((SECONDS - start)))" "$end"
+    fi
+    shown=$SECONDS
+  done
+  if [[ $end == $'\r' ]]; then printf '\n'; fi
+}
+
 # build_all BUILD JOBS
-build_all() { cmake --build "$1" --parallel "$2" || fail "the build in $1 failed: see the compiler's messages above."; }
+build_all() {
+  cmake --build "$1" --parallel "$2" 2>&1 | progress_lines ||
+    fail "the build in $1 failed: see the compiler's messages above."
+}
+
+# Where quickstart leaves out the CUDA plugins, it leaves this file, so that tools/test builds them all the same.
+cuda_left_out() { printf '%s' "$1/cuda-left-out"; }

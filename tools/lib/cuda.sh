@@ -35,12 +35,14 @@ driver_version() {
   printf '%s\n' "${version:-0}"
 }
 
-# check_driver yes|force: without a driver there is no CUDA, unless forced (to compile on a machine without a GPU).
+# check_driver yes|force NVCC: without a driver no toolkit is fetched, unless forced (to compile on a machine without a
+# GPU); with a compiler that is there the plugins are built.
 check_driver() {
   local version
   version=$(driver_version)
   if [[ -z $version ]]; then
-    [[ $1 == force ]] || fail 'no NVIDIA driver on this machine. --cuda=force builds the CUDA plugins all the same.'
+    [[ $1 == force || -n $2 ]] ||
+      fail 'no NVIDIA driver and no nvcc on this machine. --cuda=force fetches the toolkit and builds the CUDA plugins all the same.'
     say 'No NVIDIA driver: the CUDA plugins are compiled, and cannot run here.'
   elif ((version > 0 && version < cuda_min_driver)); then
     [[ $1 == force ]] || fail "the NVIDIA driver is version $version; CUDA 13 needs $cuda_min_driver or later."
@@ -112,8 +114,8 @@ try_toolkit() {
 # prepare_cuda yes|force DIR: sets cuda_options for the configuration of Sextant.
 prepare_cuda() {
   local nvcc
-  check_driver "$1"
   nvcc=$(installed_nvcc)
+  check_driver "$1" "$nvcc"
   if [[ -n $nvcc ]]; then
     say "CUDA compiler found: $nvcc; nothing to fetch."
   else
