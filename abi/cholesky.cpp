@@ -13,6 +13,7 @@
 #include "abi/sized.hpp"
 #include "core/base/aligned.hpp"
 #include "core/cholesky/factor.hpp"
+#include "core/explain/explain_model.hpp"
 
 using namespace sextant;
 using namespace sextant::abi;
@@ -220,10 +221,12 @@ sxt_status sxt_analysis_get_method(const sxt_analysis *analysis, char *buffer, i
 sxt_status sxt_analysis_explain(const sxt_analysis *analysis, int32_t form, char *buffer, int64_t capacity,
                                 int64_t *length) {
   return guarded(id_of(analysis), [&] {
-    const Explanation explanation = given(analysis, "analysis").analysis->explain();
+    const cholesky::Analysis &about = *given(analysis, "analysis").analysis;
+    const Explanation explanation = about.explain();
     require(form == SXT_TEXT || form == SXT_JSON, SXT_E_ARGUMENT, "form ", form,
             " is not SXT_TEXT (0) or SXT_JSON (1)");
-    fill(form == SXT_JSON ? explain_json(explanation) : explain_text(explanation), buffer, capacity, length);
+    fill(form == SXT_JSON ? explain_json(explanation, about.context().machine()) : explain_text(explanation), buffer,
+         capacity, length);
   });
 }
 

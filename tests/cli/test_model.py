@@ -6,7 +6,7 @@ import os
 import subprocess
 import unittest
 
-from support import BAD_INPUT, BINARY, USAGE, CommandTest
+from support import BAD_INPUT, BINARY, NOT_SOLVED, USAGE, CommandTest, grid
 
 KERNEL = "spmv.csr.rows.cpu"
 HERE = ("--device", "cpu", "--threads", "1")
@@ -47,6 +47,87 @@ class Build(CommandTest):
         answers = subprocess.run([self.path("m")], check=True, capture_output=True, text=True, timeout=60).stdout.split()
         for answer, (_, _, fitted) in zip(answers, samples, strict=True):
             self.assertAlmostEqual(float(answer) / fitted, 1, places=6)
+
+
+def kernel_of(kind):
+    """One kernel of the kind that is loaded, not the reference."""
+    return {"sxt.spmv_dots/1": "spmv_dots.csr.cpu", "sxt.preconditioner/1": "preconditioner.chebyshev.cpu", "sxt.pcg/1": "pcg.team.classical.cpu",
+            "sxt.vector/1": "vector.loops.cpu", "sxt.reduction/1": "reduction.tree.cpu", "sxt.multidot/1": "multidot.tree.cpu",
+            "sxt.vector_group/1": "vector_group.loops.cpu", "sxt.cholesky/1": "cholesky.columns.cpu", "sxt.hermitian/1": "hermitian.interleaved.cpu",
+            "sxt.hermitian_step/1": "hermitian_step.systems.cpu", "sxt.hermitian_toeplitz/1": "hermitian_toeplitz.recursion.cpu"}[kind]
+
+
+class Kinds(CommandTest):
+    """Each kind of kernel has points of its own, and a model that C and Python say, too."""
+
+    def model(self, kind, *more):
+        report, _ = self.run_json("model", kernel_of(kind), *HERE, "--seconds", "10", *more)
+        self.assertEqual(report["kernel"], kernel_of(kind))
+        self.assertGreaterEqual(report["measured_points"], 3)
+        self.assertGreater(report["set_points"], 5)
+        self.assertTrue(all(sample["measured_s"] > 0 and sample["fitted_s"] > 0 for sample in report["samples"]))
+        scope = {}
+        exec(report["python"], scope)
+        for sample in report["samples"]:
+            seconds = scope["seconds"](list(sample["terms"].values()), sample["working_set_bytes"])
+            self.assertAlmostEqual(seconds / sample["fitted_s"], 1, places=6)
+        return report
+
+    def test_products_with_inner_products(self):
+        self.model("sxt.spmv_dots/1", "--op", "2", "--generate", "stencil-2d,banded")
+
+    def test_preconditioners(self):
+        self.model("sxt.preconditioner/1", "--generate", "stencil-2d,power-law")
+
+    def test_engines_of_conjugate_gradients(self):
+        self.model("sxt.pcg/1", "--generate", "stencil-2d,banded")
+
+    def test_vectors(self):
+        self.assertTrue(all(sample["matrix"].startswith("axpy, n = ") for sample in self.model("sxt.vector/1")["samples"]))
+        self.assertEqual(self.model("sxt.vector/1", "--op", "gather", "--type", "c64")["vector_type"], "c64")
+
+    def test_reductions(self):
+        self.model("sxt.reduction/1", "--op", "nrm2", "--type", "f32")
+        self.model("sxt.multidot/1", "--op", "3")
+        self.model("sxt.vector_group/1", "--op", "chronopoulos-gear")
+
+    def test_schedulers_of_cholesky(self):
+        factor = self.model("sxt.cholesky/1", "--generate", "stencil-2d,banded")
+        solve = self.model("sxt.cholesky/1", "--generate", "stencil-2d,banded", "--op", "solve")
+        self.assertNotEqual(factor["model_class"], solve["model_class"])
+
+    def test_hermitian_sets(self):
+        self.model("sxt.hermitian/1", "--op", "factor-solve")
+        self.model("sxt.hermitian/1", "--op", "solve", "--type", "c128")
+        self.model("sxt.hermitian_step/1")
+        self.model("sxt.hermitian_toeplitz/1")
+
+    def test_one_that_is_predicted_by_its_parts(self):
+        self.assert_fails("model", "pcg.host-loop.classical.cpu", *HERE, "--generate", "banded", expect=NOT_SOLVED, says="parts")
+
+    def test_what_chooses_nothing(self):
+        for arguments, says in ((("vector.loops.cpu", "--generate", "banded"), "--generate"), (("vector.loops.cpu", "--op", "axpyy"), "'axpy'"),
+                                ((KERNEL, "--op", "axpy"), "one operation"), ((KERNEL, "--type", "c64"), "--matrices"),
+                                (("preconditioner.jacobi.cpu", "--type", "c128"), "f64")):  # fmt: skip
+            self.assert_fails("model", *arguments, *HERE, expect=USAGE, says=says)
+
+
+class Matrices(CommandTest):
+    def test_files_of_a_folder(self):
+        os.mkdir(self.path("set"))
+        for side in (4, 10, 30, 50, 80):
+            self.file(f"set/g{side}.mtx", grid(side))
+        self.file("set/notes.txt", "no matrix\n")
+        report, _ = self.run_json("model", KERNEL, *HERE, "--matrices", self.path("set"), "--points", "all")
+        self.assertEqual({sample["matrix"] for sample in report["samples"]}, {f"g{side}.mtx" for side in (4, 10, 30, 50, 80)})
+        enough = report["enough"]
+        self.assertEqual(enough["set_error"], report["curve"][-1]["median_relative_error"])
+        self.assertEqual(enough["set_error_cross_validated"], report["model"]["median_relative_error"])
+        self.assertLessEqual(enough["within_set_error"]["median_relative_error"], 1.1 * enough["set_error"])
+        self.assertEqual(enough["within_set_error"]["share"], enough["within_set_error"]["points"] / 5)
+        self.assert_fails("model", KERNEL, *HERE, "--matrices", self.path("none"), expect=BAD_INPUT, says="none")
+        os.mkdir(self.path("empty"))
+        self.assert_fails("model", KERNEL, *HERE, "--matrices", self.path("empty"), expect=BAD_INPUT, says="no file .mtx")
 
 
 class Accept(Build):
@@ -172,6 +253,13 @@ class Accept(Build):
         self.assertEqual(self.text("p.toml"), self.kept["p.toml"])
         self.assertFalse(os.path.exists(f"{self.profile}.before"))
 
+    def test_a_profile_without_a_machine(self):
+        for text in ("", "# nothing yet\n", self.text("p.toml").replace("[machine]", "[other]")):
+            self.file("p.toml", text)
+            self.refused("--accept", self.model, says=["p.toml", "[machine]", "calibrate"])
+            self.assertEqual(self.text("p.toml"), text)
+            self.assertFalse(os.path.exists(f"{self.profile}.before"))
+
     def test_what_is_no_regular_file(self):
         os.mkfifo(self.path("fifo"))
         for path in ("/dev/zero", self.path("fifo"), self.folder):
@@ -182,7 +270,7 @@ class Refusals(CommandTest):
     def test_refusals(self):
         self.assert_fails("model", expect=USAGE, says="KERNEL")
         self.assert_fails("model", "spmv.csr.row.cpu", "--device", "cpu", expect=USAGE, says=f"'{KERNEL}'")
-        self.assert_fails("model", "vector.loops.cpu", "--device", "cpu", expect=USAGE, says="sxt.vector/1")
+        self.assert_fails("model", "storage.csr.cpu", "--device", "cpu", expect=USAGE, says=["sxt.storage.csr/1", "calibrate --kind"])
         entry = self.file("m.toml", "[[models]]\nkernel = \"x\"\n")
         self.assert_fails("model", "--accept", entry, "--device", "cpu", expect=BAD_INPUT, says="calibrate")
         self.assert_fails("model", "--accept", self.path("none"), "--profile", self.path("none"), "--device", "cpu", expect=BAD_INPUT, says="none")

@@ -283,8 +283,9 @@ class Jobs(Served):
         self.assertNotIn(self.token.encode(), content)
 
     def test_kernels_and_an_idle_server(self):
-        names = self.ask_json("/api/kernels")["kernels"]
-        self.assertIn("spmv.csr.rows.cpu", names)
+        answer = self.ask_json("/api/kernels")
+        self.assertIn({"name": "spmv.csr.rows.cpu", "kind": "sxt.spmv/1"}, answer["kernels"])
+        self.assertEqual((answer["kinds"][0], answer["operations"]["sxt.cholesky/1"]), ("sxt.spmv/1", ["factor", "solve"]))
         with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
             before = sum(map(int, file.read().split()[13:15]))
         time.sleep(2)
@@ -324,7 +325,7 @@ class Ways(Served):
         self.end(self.process)
         self.start("--folder", folder)
         self.ask("/api/upload?name=a.mtx", grid(3))
-        self.assertEqual((os.listdir(folder), os.listdir(f"{folder}/uploads")), (["uploads"], ["a.mtx"]))
+        self.assertEqual((sorted(os.listdir(folder)), os.listdir(f"{folder}/uploads")), (["uploads", "workbench.lock"], ["a.mtx"]))
 
     def test_ctrl_c_ends_a_running_job_too(self):
         self.environment["SEXTANT_PROFILE"] = self.path("profile.toml")

@@ -25,21 +25,53 @@ namespace {
 struct ModelOptions {
   ContextOptions context;
   BuilderSettings builder;
-  std::string kernel, type = "f64", set = "small", generate, points = "suggested", events, output, accept, compare;
+  std::string kernel, type = "f64", set = "small", generate, matrices, operation, points = "suggested";
+  std::string events, output, accept, compare;
   bool undo = false, json = false;
 };
 
-// The error of the fit to the first k points, on every point that was measured: what fewer measurements would have
-// given.
-Json curve_of(const BuiltModel &built) {
-  Json curve = Json::array();
-  for (std::size_t k = 4; k <= built.order.size(); ++k) {
-    const sextant::FittedModel fit =
-        fit_points(built.points, {built.order.begin(), built.order.begin() + static_cast<std::ptrdiff_t>(k)});
-    const Errors errors = errors_of(built.points, [&](const ModelPoint &p) { return fitted_seconds(fit, p); });
-    curve.push_back({{"points", k}, {"median_relative_error", errors.median}, {"p90_relative_error", errors.p90}});
-  }
-  return curve;
+constexpr double tolerated = 1.1;  // times the error of the whole set: fewer points that stay below are enough
+
+Json curve_json(const std::vector<CurveStep> &curve) {
+  Json json = Json::array();
+  for (const CurveStep &step : curve)
+    json.push_back({{"points", step.points},
+                    {"median_relative_error", step.errors.median},
+                    {"p90_relative_error", step.errors.p90},
+                    {"seconds", step.seconds}});
+  return json;
+}
+
+Json step_json(const BuiltModel &built, const std::vector<CurveStep> &curve, double error) {
+  const CurveStep *found = enough(curve, tolerated * error);
+  if (!found) return nullptr;
+  return {{"points", found->points},
+          {"share", static_cast<double>(found->points) / static_cast<double>(built.points.size())},
+          {"seconds_share", found->seconds / curve.back().seconds},
+          {"median_relative_error", found->errors.median}};
+}
+
+// How many of the points do nearly as well as the whole set: by the error of its own fit on the set, which has seen all
+// of it, and by that of points it had not seen. Null where the set was not measured to its end.
+Json enough_json(const BuiltModel &built, const std::vector<CurveStep> &curve) {
+  if (curve.empty() || built.order.size() != built.points.size()) return nullptr;
+  const double seen = curve.back().errors.median, unseen = built.fit.median_error;
+  return {{"set_error", seen},
+          {"within_set_error", step_json(built, curve, seen)},
+          {"set_error_cross_validated", unseen},
+          {"within_cross_validated", step_json(built, curve, unseen)}};
+}
+
+void print_enough(const Json &enough) {
+  const auto line = [&](const char *error, const char *step, const char *what) {
+    const Json &few = enough[step];
+    if (few.is_object())
+      print("enough     the first {} points ({:.0f} %): {:.1f} % on the set, whose own error is {:.1f} % ({})\n",
+            few["points"].get<std::size_t>(), 100 * number_of(few, "share"),
+            100 * number_of(few, "median_relative_error"), 100 * number_of(enough, error), what);
+  };
+  line("set_error_cross_validated", "within_cross_validated", "cross-validated");
+  line("set_error", "within_set_error", "on points that it has seen");
 }
 
 Json form_json(const BuiltModel &built) {
@@ -127,8 +159,9 @@ void print_model(const BuiltModel &built, const Json &json) {
   if (compared.is_object())
     print("           by the models of {}: {:.1f} %\n", text_of(compared, "profile"),
           100 * number_of(compared, "median_relative_error"));
+  if (json["enough"].is_object()) print_enough(json["enough"]);
   std::vector<Table::Column> columns = {
-      {"matrix"}, {"measured", true}, {"fitted", true}, {"in use", true}, {"noise", true}};
+      {"problem"}, {"measured", true}, {"fitted", true}, {"in use", true}, {"noise", true}};
   if (compared.is_object()) columns.push_back({"compared", true});
   Table table(columns);
   for (const Json &s : json["samples"]) {
@@ -179,9 +212,13 @@ void check_usage(const CLI::App &app, const ModelOptions &options) {
   if (options.undo && !options.accept.empty()) fail(exit_usage, "--accept and --undo exclude each other");
   if (options.undo || !options.accept.empty())
     refuse_given(app,
-                 {"kernel", "--type", "--set", "--generate", "--points", "--wanted", "--seconds", "--output",
-                  "--events", "--compare"},
+                 {"kernel", "--type", "--set", "--generate", "--matrices", "--op", "--points", "--wanted", "--seconds",
+                  "--output", "--events", "--compare"},
                  options.undo ? "has no effect with --undo" : "has no effect with --accept");
+}
+
+sxt_value_type type_named(const std::string &name) {
+  return name == "f32" ? SXT_F32 : name == "c64" ? SXT_C64 : name == "c128" ? SXT_C128 : SXT_F64;
 }
 
 int model(const ModelOptions &options) {
@@ -196,12 +233,14 @@ int model(const ModelOptions &options) {
   Events events(options.events);
   const InterruptFlag interrupt;
   Progress progress;
-  ModelSet set{options.generate, options.set == "full", options.type == "f32" ? SXT_F32 : SXT_F64};
+  const ModelledKernel kernel = modelled_kernel(options.kernel);
+  const ModelSet set = {options.generate, options.matrices, options.operation, options.set == "full",
+                        type_named(options.type)};
   BuilderSettings settings = options.builder;
   settings.all = options.points == "all";
   events.tell({{"event", "stage"}, {"stage", "the points of the set"}});
   BuiltModel built = build_model(
-      context.get(), options.kernel, set, settings, [&] { return *interrupt.flag() != 0; },
+      context.get(), kernel, set, settings, [&] { return *interrupt.flag() != 0; },
       [&](const BuiltModel &so_far, const ModelPoint &point) {
         const double error = so_far.fit.samples ? so_far.fit.median_error : std::nan("");
         progress.show(
@@ -218,14 +257,16 @@ int model(const ModelOptions &options) {
       });
   if (other)
     for (const std::size_t p : built.order)
-      built.points[p].compared_s = predicted_seconds(other.get(), options.kernel, set, built.points[p]);
+      built.points[p].compared_s = predicted_seconds(other.get(), kernel, set, built.points[p]);
   Json json = to_json(built, options.compare);
+  const std::vector<CurveStep> curve = options.json || settings.all ? curve_of(built) : std::vector<CurveStep>();
+  json["curve"] = curve_json(curve);
+  json["enough"] = enough_json(built, curve);
   if (!options.output.empty()) write_text(options.output, json["toml"].get<std::string>());
   if (!options.json) {
     print_model(built, json);
     return exit_done;
   }
-  json["curve"] = curve_of(built);  // a fit for each number of points: not where it is not shown
   print_json(json);
   return exit_done;
 }
@@ -233,6 +274,8 @@ int model(const ModelOptions &options) {
 constexpr const char *help_footer = R"(Examples:
   sextant model spmv.csr.rows.cpu               measure the points that tell most, fit, and print the model
   sextant model spmv.csr.rows.cpu --points all --set full --seconds 300 -o rows.toml
+  sextant model cholesky.tasks.cpu --op solve   one of the operations of its kind
+  sextant model spmv.csr.rows.cpu --matrices DIR
   sextant model --accept rows.toml              into the profile of this machine
   sextant model --undo                          and out again
 
@@ -243,12 +286,21 @@ Ctrl-C stops early and fits what was measured.)";
 void add_model(CLI::App &parent, Action &action) {
   auto options = std::make_shared<ModelOptions>();
   CLI::App *app = parent.add_subcommand("model", "Build the model of one kernel, from the points that tell most");
-  app->add_option("kernel", options->kernel, "A kernel of products: spmv.csr.rows.cpu, ...")->type_name("KERNEL");
-  app->add_option("--type", options->type, "f64 or f32")->capture_default_str()->check(one_of({"f64", "f32"}));
-  app->add_option("--set", options->set, "Matrices: small (seconds) or full")
+  app->add_option("kernel", options->kernel, "A kernel: spmv.csr.rows.cpu, vector.loops.cpu, ...")->type_name("KERNEL");
+  app->add_option("--type", options->type, "f64, f32, or where the kernel takes them c128, c64")
+      ->capture_default_str()
+      ->check(one_of({"f64", "f32", "c128", "c64"}));
+  app->add_option("--op", options->operation,
+                  "The operation, of kinds that have several: axpy, dot, factor, solve, ...; default: the usual one")
+      ->type_name("NAME");
+  app->add_option("--set", options->set, "Problems: small (seconds) or full")
       ->capture_default_str()
       ->check(one_of({"small", "full"}));
-  app->add_option("--generate", options->generate, generate_help)->type_name("NAMES");
+  auto *generated = app->add_option("--generate", options->generate, generate_help)->type_name("NAMES");
+  app->add_option("--matrices", options->matrices,
+                  "Measure on a Matrix Market file, or on those of a folder, in the place of generated matrices")
+      ->type_name("PATH")
+      ->excludes(generated);
   app->add_option("--points", options->points,
                   "Which of the set: suggested (those that tell most for their cost) or all")
       ->capture_default_str()
@@ -257,6 +309,10 @@ void add_model(CLI::App &parent, Action &action) {
       ->capture_default_str()
       ->check(number_from_zero());
   app->add_option("--seconds", options->builder.seconds, "Stop after so many seconds")
+      ->capture_default_str()
+      ->check(positive_number());
+  app->add_option("--point-seconds", options->builder.point_seconds,
+                  "About how long one point is measured; longer on a machine that has other work, too")
       ->capture_default_str()
       ->check(positive_number());
   app->add_option("-o,--output", options->output, "Write the model as an entry of a profile (TOML)")->type_name("FILE");

@@ -4,10 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -16,9 +14,9 @@
 #include "commands/command.hpp"
 #include "input/context_options.hpp"
 #include "input/numbers.hpp"
+#include "model/points.hpp"
 #include "report/output.hpp"
 #include "report/write_file.hpp"
-#include "sextant/plugin/kinds/spmv.h"
 #include "workbench/folder.hpp"
 #include "workbench/page.hpp"
 #include "workbench/server.hpp"
@@ -65,22 +63,13 @@ void open_browser(const std::string &page, const sigset_t &signals) {
 
 bool has_desktop() { return std::getenv("DISPLAY") || std::getenv("WAYLAND_DISPLAY"); }
 
-// Names of kernels whose models are built point by point. Plugins are loaded here, as this asks the registry and no
-// device.
-std::vector<std::string> modelled_kernels(ContextOptions options) {
+// Kernels whose models are built point by point. Plugins are loaded here, as this asks the registry and no device.
+std::vector<ModelledKernel> kernels_to_choose(ContextOptions options) {
   options.device = "cpu";
   options.profile.clear();
   options.log_level = "silent";
   const Context context = open_context(options, true);
-  std::vector<std::string> names;
-  for (std::int64_t i = 0; i < sxt_kernel_count(); ++i) {
-    sxt_kernel_info info{};
-    info.struct_size = sizeof info;
-    check(sxt_kernel_get(i, &info), nullptr);
-    if (info.kind == std::string(SXT_KIND_SPMV) && !info.reference) names.emplace_back(info.name);
-  }
-  std::sort(names.begin(), names.end());
-  return names;
+  return modelled_kernels();
 }
 
 int workbench(const WorkbenchOptions &options) {
@@ -92,7 +81,8 @@ int workbench(const WorkbenchOptions &options) {
   std::signal(SIGPIPE, SIG_IGN);
   const Folder folder(options.folder), own("");
   const std::string token = random_letters(128);
-  Session session({folder.path(), context_line(options.context), options.read_only, modelled_kernels(options.context)});
+  Session session(
+      {folder.path(), context_line(options.context), options.read_only, kernels_to_choose(options.context)});
   const Server server(session, options.server, token);
   const std::string fragment = "/#token=" + token;
   if (options.server.socket.empty()) {

@@ -121,6 +121,13 @@ LoadedMatrix read_matrix(sxt_context *context, const std::string &path, double s
   return matrix;
 }
 
+Matrix matrix_of_type(sxt_context *context, const std::string &path, sxt_value_type type) {
+  const sxt_matrix_options options = file_options(type);
+  sxt_matrix *handle = nullptr;
+  check(sxt_matrix_from_file(context, path.c_str(), &options, &handle), context);
+  return Matrix(handle);
+}
+
 const char *value_type_name(sxt_value_type type) {
   switch (type) {
 #define SXT_X(name, value, text, bytes) \

@@ -24,6 +24,8 @@ void add_file_options(CLI::App &app);
 double file_rows_per_byte();  // what it says
 // symmetry_tolerance: as in sxt_matrix_options.
 LoadedMatrix read_matrix(sxt_context *context, const std::string &path, double symmetry_tolerance = 0);
+// With values of this type, whatever the file has; complex ones do not become real.
+Matrix matrix_of_type(sxt_context *context, const std::string &path, sxt_value_type type);
 
 // A matrix from a file, or a generated one.
 struct MatrixSource {

@@ -108,6 +108,16 @@ void check_profile(const std::string &profile) {
     fail(exit_bad_input, "{}: a compressed profile is not changed; --profile names another", profile);
 }
 
+// Coefficients are seconds of a unit beside the numbers of the machine that [machine] holds.
+void check_machine(const std::string &text, const std::string &profile) {
+  for (const std::string &line : lines_of(text))
+    if (trimmed(line).starts_with("[machine]")) return;
+  fail(
+      exit_bad_input,
+      "{}: it has no [machine], and coefficients mean nothing without its numbers: run sextant calibrate --quick first",
+      profile);
+}
+
 // Throws what the library says of this text as a profile, with `name` for the file.
 void check_readable(const std::string &text, const std::string &name, ContextOptions options) {
   const Folder folder("");
@@ -158,6 +168,7 @@ int accept_models(const std::string &profile, const std::string &entries, const 
   if (added.empty()) fail(exit_bad_input, "{}: there is no model to accept: [[models]] is missing", entries);
   const files::FileLock lock = locked(profile);
   const std::string before = read_text(profile);
+  check_machine(before, profile);
   std::string after;
   int replaced = 0;
   for (const std::string &piece : pieces_of(before)) {

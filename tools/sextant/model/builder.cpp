@@ -38,6 +38,23 @@ std::string reason_to_stop(const BuiltModel &built, const BuilderSettings &setti
   return "";
 }
 
+// A device that failed ends the whole: what it measured before is told, and nothing is made of it.
+std::string measured_one(sxt_context *context, const ModelledKernel &kernel, const ModelSet &set,
+                         const BuilderSettings &settings, BuiltModel &built, std::size_t p) {
+  const auto start = Clock::now();
+  try {
+    std::string problem = measure(context, kernel, set, settings.point_seconds, built.points[p]);
+    built.points[p].spent_s = std::chrono::duration<double>(Clock::now() - start).count();
+    return problem;
+  } catch (const ToolError &error) {
+    if (error.exit_code() != exit_device) throw;
+    throw ToolError(exit_device,
+                    fmt::format("the fit of {} ended after {} of {} points, at {}: {}", kernel.name, built.order.size(),
+                                built.points.size(), built.points[p].name, error.what()),
+                    error.status());
+  }
+}
+
 }  // namespace
 
 double fitted_seconds(const sextant::FittedModel &fit, const ModelPoint &point) {
@@ -66,7 +83,30 @@ Errors errors_of(const std::vector<ModelPoint> &points, const std::function<doub
   return {sextant::quantile(errors, 0.5), sextant::quantile(errors, 0.9)};
 }
 
-BuiltModel build_model(sxt_context *context, const std::string &kernel, const ModelSet &set,
+std::vector<CurveStep> curve_of(const BuiltModel &built) {
+  constexpr std::size_t first = 4;
+  std::vector<CurveStep> curve;
+  double seconds = 0;
+  for (std::size_t k = 1; k <= built.order.size(); ++k) {
+    seconds += built.points[built.order[k - 1]].spent_s;
+    if (k < first) continue;
+    const sextant::FittedModel fit =
+        fit_points(built.points, {built.order.begin(), built.order.begin() + static_cast<std::ptrdiff_t>(k)});
+    curve.push_back({k, errors_of(built.points, [&](const ModelPoint &p) { return fitted_seconds(fit, p); }), seconds});
+  }
+  return curve;
+}
+
+const CurveStep *enough(const std::vector<CurveStep> &curve, double most) {
+  const CurveStep *found = nullptr;
+  for (auto step = curve.rbegin(); step != curve.rend(); ++step) {
+    if (!(step->errors.median <= most)) break;
+    found = &*step;
+  }
+  return found;
+}
+
+BuiltModel build_model(sxt_context *context, const ModelledKernel &kernel, const ModelSet &set,
                        const BuilderSettings &settings, const std::function<bool()> &interrupted,
                        const AfterRun &after) {
   const auto start = Clock::now();
@@ -75,14 +115,14 @@ BuiltModel build_model(sxt_context *context, const std::string &kernel, const Mo
   std::string problem;
   built.points = points_of(context, kernel, set, [&] { return interrupted() || passed() > settings.seconds; });
   const ModelPoint &any = built.points.front();
-  built.label = {kernel, any.vector_type, any.matrix_type, any.version, any.model_class};
+  built.label = {kernel.name, any.vector_type, any.matrix_type, any.version, any.model_class};
   Design design(built.points, settings.point_seconds);
   built.stopped = "every point of the set was measured";
   while (true) {
     built.next = design.suggestions();
     if (built.next.empty()) break;
     const std::size_t p = built.next.front().point;
-    problem = measure(context, kernel, set, settings.point_seconds, built.points[p]);
+    problem = measured_one(context, kernel, set, settings, built, p);
     if (problem.empty()) {
       built.order.push_back(p);
       built.fit = fit_points(built.points, built.order);
@@ -99,7 +139,7 @@ BuiltModel build_model(sxt_context *context, const std::string &kernel, const Mo
     }
   }
   if (built.order.empty())
-    fail(exit_not_solved, "{} could not be measured on any matrix of the set: {}", kernel, problem);
+    fail(exit_not_solved, "{} could not be measured on any problem of the set: {}", kernel.name, problem);
   built.next = design.suggestions();
   built.seconds = passed();
   return built;

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "model/points.hpp"
+#include "model/trial.hpp"
 
 namespace tool {
 

@@ -26,6 +26,7 @@ enum class Kind {
   argument,  // a name in front of the options
   file,      // an uploaded file, or a path
   matrix,    // the same as the first argument
+  matrices,  // "uploads": all that were uploaded; else a file
   percent,   // a number in percent, passed on as a share
 };
 
@@ -42,23 +43,30 @@ struct Spec {
 };
 
 const std::vector<Spec> &specs() {
+  static constexpr Field device = {"device", "--device", Kind::name};
   static const std::vector<Field> source = {
-      {"matrix", "", Kind::matrix}, {"generate", "--generate", Kind::name}, {"n", "--n", Kind::name}};
+      {"matrix", "", Kind::matrix}, {"generate", "--generate", Kind::name}, {"n", "--n", Kind::name}, device};
   const auto with = [](std::vector<Field> fields) {
     fields.insert(fields.begin(), source.begin(), source.end());
     return fields;
   };
   static const std::vector<Spec> all = {
-      {"machine", "machine", {"machine"}, {{"measure", "--measure", Kind::flag}}},
+      {"machine", "machine", {"machine"}, {device, {"measure", "--measure", Kind::flag}}},
       {"calibrate",
        "machine",
        {"calibrate"},
-       {{"quick", "--quick", Kind::flag}, {"seconds", "--seconds", Kind::number}, {"kind", "--kind", Kind::name}}},
+       {device,
+        {"quick", "--quick", Kind::flag},
+        {"seconds", "--seconds", Kind::number},
+        {"kind", "--kind", Kind::name}}},
       {"model",
        "model",
        {"model"},
        {{"kernel", "", Kind::argument},
+        device,
         {"type", "--type", Kind::name},
+        {"op", "--op", Kind::name},
+        {"matrices", "--matrices", Kind::matrices},
         {"set", "--set", Kind::name},
         {"points", "--points", Kind::name},
         {"wanted", "--wanted", Kind::percent},
@@ -143,6 +151,7 @@ void add(std::vector<std::string> &arguments, const Field &field, const Json &va
   switch (field.kind) {
     case Kind::number: checked_number(field.name, text); break;
     case Kind::percent: text = fmt::format("{}", checked_number(field.name, text) / 100); break;
+    case Kind::matrices: text = text == "uploads" ? place.uploads : checked_file(field.name, text, place); break;
     case Kind::file:
     case Kind::matrix: text = checked_file(field.name, text, place); break;
     default: text = checked_name(field.name, text);
@@ -178,7 +187,13 @@ ActionLine action_line(const std::string &action, const Json &fields, const Acti
     line.arguments.push_back(
         (fs::path(place.folder) / (model ? last_model : fmt::format("{}{}", program_folder, place.number))).string());
   }
-  line.arguments.insert(line.arguments.end(), place.context.begin(), place.context.end());
+  const bool own_device = std::find(line.arguments.begin(), line.arguments.end(), "--device") != line.arguments.end();
+  for (std::size_t i = 0; i < place.context.size(); ++i) {
+    if (own_device && place.context[i] == "--device")
+      ++i;  // and its value
+    else
+      line.arguments.push_back(place.context[i]);
+  }
   line.arguments.emplace_back("--json");
   return line;
 }

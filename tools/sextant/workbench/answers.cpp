@@ -27,6 +27,17 @@ Json form_of(const std::string &body) {
   return form;
 }
 
+// {kernels: [{name, kind}], kinds: [kind] in their order, operations: {kind: [name]}}
+Json kernels_json(const std::vector<ModelledKernel> &kernels) {
+  Json json = {{"kernels", Json::array()}, {"kinds", Json::array()}, {"operations", Json::object()}};
+  for (const ModelledKernel &each : kernels) {
+    json["kernels"].push_back({{"name", each.name}, {"kind", each.kind}});
+    if (!json["operations"].contains(each.kind)) json["kinds"].push_back(each.kind);
+    json["operations"][each.kind] = each.source->operations();
+  }
+  return json;
+}
+
 Answer page_answer() {
   const std::string nonce = random_letters(128);
   return {200, "text/html; charset=utf-8", live_page(nonce), content_policy(nonce, true), "", nullptr};
@@ -38,7 +49,7 @@ Answer get(Session &session, std::string_view path, const Argument &argument) {
     return json_answer(session.state(small_number(argument("job"), 0),
                                      static_cast<std::size_t>(small_number(argument("event"), 0)),
                                      small_number(argument("result"), 0)));
-  if (path == "/api/kernels") return json_answer({{"kernels", session.kernels()}});
+  if (path == "/api/kernels") return json_answer(kernels_json(session.kernels()));
   if (path == "/api/report")
     return {200, "text/html; charset=utf-8", report_page(session.results(), "Sextant report"),
             "",  "sextant-report.html",      nullptr};

@@ -20,4 +20,17 @@ class Folder {
   bool temporary_;
 };
 
+// Keeps other workbenches out of a folder while it lives, by a lock on its file workbench.lock, which stays. Throws
+// where another one has it.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string &folder);
+  ~FolderLock();
+  FolderLock(const FolderLock &) = delete;
+  FolderLock &operator=(const FolderLock &) = delete;
+
+ private:
+  int file_;
+};
+
 }  // namespace tool

@@ -44,7 +44,7 @@ std::string fit_figure(const Json &data) {
   return html::figure(plot);
 }
 
-// fitted / measured - 1 over one number of the matrix.
+// fitted / measured - 1 over one number of the problem; nothing where that is the same for all.
 std::string residual_figure(const Json &data, const char *title, const std::function<double(const Json &)> &feature) {
   sextant::Plot plot;
   plot.title = fmt::format("Residuals by {}", title);
@@ -58,6 +58,7 @@ std::string residual_figure(const Json &data, const char *title, const std::func
     points.points.emplace_back(x, residual(sample));
     least = std::min(least, x), most = std::max(most, x);
   }
+  if (!(most > least)) return "";
   sextant::PlotSeries zero;
   zero.guide = true;
   zero.points = {{least, 0}, {most, 0}};
@@ -87,7 +88,7 @@ std::string outliers_html(const Json &data) {
             [](const Json &a, const Json &b) { return std::abs(residual(a)) > std::abs(residual(b)); });
   if (samples.empty()) return html::paragraph("No run is off by more than 25 %.");
   html::Table table("Outliers: runs that the model misses by more than 25 %",
-                    {{"matrix"}, {"measured", true}, {"fitted", true}, {"off by", true}, {"noise", true}});
+                    {{"problem"}, {"measured", true}, {"fitted", true}, {"off by", true}, {"noise", true}});
   for (const Json &sample : samples) {
     table.add({text_of(sample, "matrix"), seconds_text(number_of(sample, "measured_s")),
                seconds_text(number_of(sample, "fitted_s")), fmt::format("{:+.0f} %", 100 * residual(sample)),
@@ -112,7 +113,7 @@ std::string form_html(const Json &model) {
 std::string next_html(const Json &data) {
   if (part(data, "next").empty()) return "";
   html::Table table("What to measure next: the most gain for its seconds first",
-                    {{"matrix"}, {"of what is not known", true}, {"seconds, about", true}});
+                    {{"problem"}, {"of what is not known", true}, {"seconds, about", true}});
   for (const Json &each : part(data, "next"))
     table.add(
         {text_of(each, "matrix"), percent_text(number_of(each, "gain")), seconds_text(number_of(each, "seconds"))});
@@ -138,6 +139,10 @@ std::string facts_html(const Json &data) {
                    number_of(data, "set_points"), seconds_text(number_of(data, "seconds")), text_of(data, "stopped"))},
       {"error, cross-validated", errors_text(part(data, "model"))},
       {"error of the models in use before", errors_text(part(data, "before"))}};
+  if (const Json &few = part(part(data, "enough"), "within_cross_validated"); few.is_object())
+    lines.emplace_back("enough, as suggested",
+                       fmt::format("the first {:.0f} points ({:.0f} %) stay within 1.1 times the error of all",
+                                   number_of(few, "points"), 100 * number_of(few, "share")));
   if (const Json &compared = part(data, "compared"); compared.is_object())
     lines.emplace_back("error of the models of " + text_of(compared, "profile"), errors_text(compared));
   return html::facts("Fitted model", lines);

@@ -14,7 +14,8 @@ namespace tool {
 namespace {
 
 std::string form_text(const std::string &view) {
-  return filled_in(embedded("form_" + view + ".html"), {{"MATRIX", std::string(embedded("matrix.html"))}});
+  return filled_in(embedded("form_" + view + ".html"), {{"MATRIX", std::string(embedded("matrix.html"))},
+                                                        {"DEVICE", std::string(embedded("device.html"))}});
 }
 
 std::string section(const View &view, const std::string &inside) {

@@ -30,13 +30,15 @@ bool tells_events(const ActionLine &line) {
   return std::find(telling.begin(), telling.end(), line.arguments.front()) != telling.end();
 }
 
-// The highest number of a program's folder that is there already.
+// The highest number of a program's folder that is there already. Larger ones than a workbench gives are left aside.
 int programs_in(const std::string &folder) {
+  constexpr int most = 1'000'000'000;
   int highest = 0, number = 0;
   std::error_code error;
   for (const auto &each : fs::directory_iterator(folder, error)) {
     const std::string name = each.path().filename().string();
-    if (name.starts_with(program_folder) && reads(name.substr(std::string_view(program_folder).size()), number))
+    if (name.starts_with(program_folder) && reads(name.substr(std::string_view(program_folder).size()), number) &&
+        number < most)
       highest = std::max(highest, number);
   }
   return highest;
@@ -46,6 +48,7 @@ int programs_in(const std::string &folder) {
 
 Session::Session(SessionOptions options)
     : options_(std::move(options)),
+      lock_(options_.read_only ? nullptr : std::make_unique<FolderLock>(options_.folder)),
       number_(programs_in(options_.folder)),
       first_number_(number_),
       results_(kept_results(in_folder(results_file))) {
@@ -146,12 +149,15 @@ void Session::run_one(std::unique_lock<std::mutex> &lock) {
   if (results_.size() > most_results) results_.erase(results_.begin());
   const std::vector<ResultPointer> kept = results_;
   lock.unlock();
+  std::string unsaved;
   try {
     keep_results(in_folder(results_file), kept);
   } catch (const std::exception &error) {
-    message(error.what());
+    unsaved = fmt::format("the results could not be written, and end with this workbench: {}", error.what());
+    message(unsaved);
   }
   lock.lock();
+  unsaved_ = unsaved;
   running_ = false;
 }
 
@@ -160,6 +166,7 @@ Json Session::state(int job, std::size_t event, int result) {
   std::error_code error;
   Json json = {{"read_only", options_.read_only},
                {"has_model", fs::exists(in_folder(last_model), error)},
+               {"unsaved", unsaved_},
                {"job", nullptr},
                {"results", Json::array()}};
   if (number_ > first_number_) {

@@ -31,7 +31,7 @@ if (document.body.dataset.live === 'true') {
   function fieldsOf(form) {
     const fields = {};
     for (const input of form.elements) {
-      if (!input.name) continue;
+      if (!input.name || input.disabled) continue;
       if (input.type === 'checkbox') { if (input.checked) fields[input.name] = true; }
       else if (input.value !== '') fields[input.name] = input.value;
     }
@@ -143,6 +143,7 @@ if (document.body.dataset.live === 'true') {
     setBusy(running);
     if (lost) complain(null);
     lost = false;
+    if (state.unsaved) complain(new Error(state.unsaved));
     if (running) pollAfter(250);
   }
 
@@ -168,23 +169,37 @@ if (document.body.dataset.live === 'true') {
   }
 
   async function upload(input) {
-    const file = input.files[0];
-    if (!file) return;
-    complain(null);
-    if (file.size > 64 * 2 ** 20) throw new Error('An upload may have 64 MiB: name the file by its path on the server.');
-    const { name } = await askJson(`/api/upload?name=${encodeURIComponent(file.name)}`, { method: 'POST', body: file });
+    let name = '';
+    for (const file of input.files) {
+      complain(null);
+      if (file.size > 64 * 2 ** 20) throw new Error('An upload may have 64 MiB: name the file by its path on the server.');
+      ({ name } = await askJson(`/api/upload?name=${encodeURIComponent(file.name)}`, { method: 'POST', body: file }));
+    }
+    if (name === '') return;
     const form = input.closest('form');
-    form.elements[input.dataset.to].value = name;
+    form.elements[input.dataset.to].value = input.dataset.all || name;
     if (form.elements.generate) form.elements.generate.value = '';
     await showCommand(form);
   }
 
+  // Kernels by kind; each kind has operations of its own, or one alone.
+  let kindOf = {}, operations = {};
   async function fillKernels() {
-    const { kernels } = await askJson('/api/kernels');
+    const answer = await askJson('/api/kernels');
+    operations = answer.operations;
+    kindOf = Object.fromEntries(answer.kernels.map(({ name, kind }) => [name, kind]));
     for (const select of document.querySelectorAll('select[data-kernels]')) {
-      select.replaceChildren(...kernels.map(name => new Option(name)));
+      const groups = Object.keys(operations).map(kind => Object.assign(document.createElement('optgroup'), { label: kind }));
+      for (const { name, kind } of answer.kernels) groups.find(group => group.label === kind).append(new Option(name));
+      select.replaceChildren(...answer.kinds.map(kind => groups.find(group => group.label === kind)));
+      fillOperations(select.closest('form'));
       await showCommand(select.closest('form'));
     }
+  }
+  function fillOperations(form) {
+    const select = form.querySelector('select[data-operations]'), names = operations[kindOf[form.elements.kernel.value]] || [];
+    select.replaceChildren(...(names.length ? names.map(name => new Option(name)) : [new Option('the only one', '')]));
+    select.disabled = names.length === 0;
   }
 
   for (const form of document.querySelectorAll('form[data-action]')) {
@@ -192,6 +207,7 @@ if (document.body.dataset.live === 'true') {
     form.addEventListener('submit', event => { event.preventDefault(); start(form).catch(complain); });
     form.addEventListener('change', event => {
       const input = event.target;
+      if ('kernels' in input.dataset) fillOperations(form);
       // A path that is typed is the matrix that is meant.
       if (input.name === 'matrix' && input.value !== '' && form.elements.generate) form.elements.generate.value = '';
       (input.type === 'file' ? upload(input) : showCommand(form)).catch(complain);
