@@ -159,29 +159,13 @@ sxt_status run_solve(const State &state, const SolveSession &session, const sxt_
   return cuda::guarded(exec, [&] {
     return cuda::with_number(args.value_type, [&](auto tag) -> sxt_status {
       Solve<typename decltype(tag)::type> solve(state, session, args, *exec);
-      for (std::int64_t set = 0; set < args.n_sets; ++set)
-        for (std::int64_t first = 0; first < args.n_rhs; first += state.columns)
-          if (!solve.group(set, first, std::min(state.columns, args.n_rhs - first))) return SXT_NOT_CONVERGED;
-      return SXT_OK;
+      return sextant_cholesky::solve_groups(args, state.columns, solve);
     });
   });
 }
 
 sxt_status run_pivots(const State &state, const sxt_cholesky_args &args, const sxt_exec *exec) {
-  if (state.plan->s.n == 0) return SXT_OK;
-  return cuda::guarded(exec, [&] {
-    return cuda::with_number(args.value_type, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      for (std::int64_t set = 0; set < args.n_sets; ++set) {
-        sextant_cholesky::
-            tell_pivots_of<<<blocks_of(state.plan->s.n, vector_threads), vector_threads, 0, cuda::stream_of(*exec)>>>(
-                state.tables, set_of<T>(static_cast<const void *>(args.factor), args.stride_factor, set),
-                args.factors == SXT_FACTORS_LLH, set_of<cuda::Real<T>>(args.b, args.stride_b, set));
-        cuda::need_launch("pivots");
-      }
-      return SXT_OK;
-    });
-  });
+  return sextant_cholesky::run_pivots(state.tables, args, exec);
 }
 
 }  // namespace sextant_cholesky_streams
