@@ -219,17 +219,13 @@ template <class T>
 sxt_status factor_sets(const State &state, FactorSession &session, const sxt_cholesky_args &args,
                        const sxt_exec *exec) {
   Factorisation<T> factorisation(state, session, args, *exec);
+  const Told told{session.verdicts.as<const Verdict>(), session.marks.as<const std::uint8_t>(), session.told.data(),
+                  session.changed.data()};
   for (std::int64_t first = 0; first < args.n_sets; first += state.room.sets) {
     const std::int64_t count = std::min(state.room.sets, args.n_sets - first);
     if (is_cancelled(exec->cancel)) return cuda::wait(exec), SXT_NOT_CONVERGED;
     factorisation.enqueue(first, count);
-    cuda::fetch(exec, session.told.data(), session.verdicts.as<const std::uint64_t>(),
-                static_cast<std::uint64_t>(2 * count), "verdicts");
-    for (std::int64_t place = 0; place < count; ++place) {
-      const Told told{session.told.data() + 2 * place, session.marks.as<const std::uint8_t>() + place * state.plan->s.n,
-                      session.changed.data()};
-      sextant_cholesky::tell_outcome<T>(state.plan->s, args, exec, first + place, told);
-    }
+    sextant_cholesky::tell_outcomes<T>(state.plan->s, args, exec, first, count, told);
   }
   return SXT_OK;
 }
@@ -277,14 +273,8 @@ void record_factor(const State &state, FactorSession &session) {
 }
 
 sxt_status run_factor(const State &state, FactorSession &session, const sxt_cholesky_args &args, const sxt_exec *exec) {
-  const sxt_status status = cuda::guarded(exec, [&] {
-    return cuda::with_number(args.value_type, [&](auto tag) {
-      return factor_sets<typename decltype(tag)::type>(state, session, args, exec);
-    });
-  });
-  // What was enqueued before a failure still works in the session's memory.
-  if (status != SXT_OK && status != SXT_NOT_CONVERGED) exec->host->synchronize(exec->host, exec);
-  return status;
+  return sextant_cholesky::run_to_the_end(
+      args, exec, [&](auto tag) { return factor_sets<typename decltype(tag)::type>(state, session, args, exec); });
 }
 
 }  // namespace sextant_cholesky_levels

@@ -178,12 +178,9 @@ sxt_status run_solve(const State &state, const SolveSession &session, const sxt_
     return cuda::with_number(args.value_type, [&](auto tag) -> sxt_status {
       Solve<typename decltype(tag)::type> solve(state, session, args, *exec);
       for (std::int64_t set = 0; divides && set < args.n_sets; ++set) solve.divide(set);
-      for (std::int64_t set = 0; !divides && set < args.n_sets; set += room.sets)
-        for (std::int64_t first = 0; first < args.n_rhs; first += room.columns)
-          if (!solve.group(set, std::min(room.sets, args.n_sets - set), first,
-                           std::min(room.columns, args.n_rhs - first)))
-            return SXT_NOT_CONVERGED;
-      return SXT_OK;
+      if (divides) return SXT_OK;
+      return sextant_cholesky::solve_groups(args, room.sets, room.columns,
+                                            [&](auto... group) { return solve.group(group...); });
     });
   });
 }

@@ -161,10 +161,10 @@ sxt_status run_solve(const State &state, const SolveSession &session, const sxt_
   return cuda::guarded(exec, [&] {
     return cuda::with_number(args.value_type, [&](auto tag) -> sxt_status {
       Solve<typename decltype(tag)::type> solve(state, session, args, *exec);
-      for (std::int64_t set = 0; set < args.n_sets; ++set)
-        for (std::int64_t first = 0; first < args.n_rhs; first += state.columns)
-          if (!solve.group(set, first, std::min(state.columns, args.n_rhs - first))) return SXT_NOT_CONVERGED;
-      return SXT_OK;
+      return sextant_cholesky::solve_groups(
+          args, 1, state.columns, [&](std::int64_t set, std::int64_t, std::int64_t first, std::int64_t columns) {
+            return solve.group(set, first, columns);
+          });
     });
   });
 }
