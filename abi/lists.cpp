@@ -70,6 +70,24 @@ std::string sentence_of(const conformance::CheckLine &line) {
   return text("error ", line.error_in_bounds, " of the bound", line.proves ? "" : "; it proves nothing");
 }
 
+// What a kernel's verdict rests on.
+class Tally {
+ public:
+  void add(const conformance::CheckLine &line) {
+    if (line.of_all && line.passed) return;
+    ++(!line.applicable ? declined_ : !line.passed ? failed_ : line.proves ? proving_ : telling_nothing_);
+  }
+  std::string verdict(bool failed, bool proven) const {
+    const std::string others = text(declined_, " declined, ", telling_nothing_, " that any answer passes");
+    if (failed) return text("failed in ", failed_, " check(s); ", proving_, " proved something, ", others);
+    if (proven) return text("passed: ", proving_, " case(s) prove it; ", others);
+    return text("not proven, and not failed: no case told anything of it; ", others);
+  }
+
+ private:
+  int proving_ = 0, telling_nothing_ = 0, declined_ = 0, failed_ = 0;
+};
+
 // One file's check: each kernel's outcome is in force, and in the stamp, before the next kernel is tried.
 class FileCheck {
  public:
@@ -124,7 +142,9 @@ void FileCheck::check(const registry::Kernel &kernel, const registry::Scope &sco
   const std::string unfinished = "its check was begun and did not end: it crashed, hung or was stopped";
   remember(kernel.name(), &unfinished);
   std::string failure;
+  Tally tally;
   const auto note = [&](const conformance::CheckLine &each) {
+    tally.add(each);
     if (each.applicable && !each.passed && failure.empty()) failure = each.check + ": " + each.sentence;
     if (line_) line_(user_, each.kernel.c_str(), each.check.c_str(), outcome_of(each), sentence_of(each).c_str());
   };
@@ -136,7 +156,13 @@ void FileCheck::check(const registry::Kernel &kernel, const registry::Scope &sco
     note({kernel.name(), text("kind '", kernel.table.kind, "'"), false, false, false, 0, problem.what()});
     checked = {true, 0};
   }
-  if (failure.empty() && !checked.good && checked.proven == 0) failure = "no case of its kind applied to it";
+  const bool proven = failure.empty() && checked.proven > 0;
+  if (line_)
+    line_(user_, kernel.name(), "verdict",
+          !failure.empty() ? SXT_CHECK_FAILED
+          : proven         ? SXT_CHECK_PASSED
+                           : SXT_CHECK_DECLINED,
+          tally.verdict(!failure.empty(), proven).c_str());
   if (!failure.empty()) {
     remember(kernel.name(), &failure);
     scope.registry().clear(kernel);

@@ -25,6 +25,7 @@ namespace {
 
 constexpr std::uint64_t whole_cases = 8;  // of all that apply, so many and then every fourth have every check
 constexpr std::uint64_t most_alike = 1000;
+constexpr const char *times_check = "predicted and measured times";
 constexpr std::uint64_t applied_for_costs = 16;  // cases that go by before a model is found grossly wrong
 
 // How the reference ended on a case: a case may be there to be refused.
@@ -86,7 +87,7 @@ class Suite {
   std::uint64_t applied_ = 0;
   int proven_ = 0;
   double worst_ = 0;  // of the line in progress
-  CostCheck cost_;
+  CostCheck cost_{!options_.answers_only};
 };
 
 void Suite::open_reference_device() {
@@ -139,8 +140,10 @@ Checked Suite::run(const std::function<void(const CheckLine &)> &line) {
     }
   }
   if (const std::string problem = options_.costs ? cost_.problem() : ""; !problem.empty()) {
-    line({kernel_.name(), "predicted and measured times", false, true, false, 0, problem});
+    line({kernel_.name(), times_check, false, true, false, 0, problem, true});
     all_passed_ = false;
+  } else if (const std::string told = options_.costs && !options_.answers_only ? cost_.told() : ""; !told.empty()) {
+    line({kernel_.name(), times_check, true, true, false, 0, told, true});
   }
   return {all_passed_ && any_applied_, proven_};
 }
@@ -294,7 +297,7 @@ void Suite::time_runs(std::uint64_t i, const Opened &opened, const Fitted &fitte
     require(allocations == 0, SXT_E_PLUGIN, "run allocated memory ", allocations,
             " time(s) by malloc, new or a mapping, warm as it was");
   }
-  if (options_.costs) cost_.measure(lending, opened.bound(), again->args(), fitted, candidate);
+  if (options_.costs) cost_.measure(lending, opened.bound(), again->args(), fitted, candidate, again->description());
   again->move(lending.exec(), false);
 }
 

@@ -26,6 +26,7 @@ struct CheckLine {
   bool proves = false;     // passed what an answer that was never computed does not pass
   double error_in_bounds = 0;
   std::string sentence;
+  bool of_all = false;  // speaks of all cases, and is none
 };
 
 struct ConformanceOptions {

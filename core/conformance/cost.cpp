@@ -71,30 +71,43 @@ Counter counter() {
 
 }  // namespace
 
+double CostCheck::Run::ratio() const { return measured_s / std::max(predicted_s, 1e-300); }
+
 void CostCheck::measure(Lending &lending, const sxt_bound &bound, const sxt_head *args, const Fitted &fitted,
-                        std::size_t candidate) {
+                        std::size_t candidate, const std::string &where) {
   const sxt_kernel &table = fitted.kernel().table;
   // Parts of a composed kernel have no predictions here, and a kernel without a model promises nothing.
   if (table.n_slots > 0 || !table.candidates) return;
-  if (any_ && least_ratio_ <= gross_cost_factor) return;  // nothing is held against it any more
+  if (!every_run_ && !ratios_.empty() && nearest_.ratio() <= gross_cost_factor) return;  // nothing is held against it
   const double predicted =
       predict(table, *fitted.query().get(), fitted.candidates()[candidate], lending.call().device->machine(), Profile{})
           .seconds;
   if (!(predicted >= 0) || std::isinf(predicted)) return;  // out of the choice, as a feature is not there, say
-  const double measured = seconds_of_run(lending, bound, args, gross_cost_factor * predicted);
-  if (measured < told_apart_s) return;
-  const double ratio = measured / std::max(predicted, 1e-300);
-  if (any_ && ratio >= least_ratio_) return;
-  any_ = true;
-  least_ratio_ = ratio;
-  predicted_s_ = predicted;
-  measured_s_ = measured;
+  const Run run{predicted, seconds_of_run(lending, bound, args, every_run_ ? 0 : gross_cost_factor * predicted)};
+  if (run.measured_s < told_apart_s) return;
+  const auto distance = [](const Run &each) { return std::abs(std::log(each.ratio())); };
+  if (ratios_.empty() || run.ratio() < nearest_.ratio()) nearest_ = run;
+  if (ratios_.empty() || distance(run) > distance(farthest_)) {
+    farthest_ = run;
+    farthest_where_ = where;
+  }
+  ratios_.push_back(run.ratio());
 }
 
 std::string CostCheck::problem() const {
-  if (!any_ || least_ratio_ <= gross_cost_factor) return "";
-  return text("its model is grossly wrong: where it is nearest it predicts ", predicted_s_, " s for a run that takes ",
-              measured_s_, " s, ", least_ratio_, " times as long; up to ", gross_cost_factor, " times is let pass");
+  if (ratios_.empty() || nearest_.ratio() <= gross_cost_factor) return "";
+  return text("its model is grossly wrong: where it is nearest it predicts ", nearest_.predicted_s,
+              " s for a run that takes ", nearest_.measured_s, " s, ", nearest_.ratio(), " times as long; up to ",
+              gross_cost_factor, " times is let pass");
+}
+
+std::string CostCheck::told() const {
+  if (ratios_.empty()) return "";
+  std::vector<double> sorted = ratios_;
+  std::sort(sorted.begin(), sorted.end());
+  return text("runs took ", sorted.front(), " to ", sorted.back(), " times as long as predicted, the median of ",
+              sorted.size(), " is ", sorted[sorted.size() / 2], "; farthest off: ", farthest_where_, ", predicted ",
+              farthest_.predicted_s, " s, took ", farthest_.measured_s, " s");
 }
 
 bool counts_allocations() { return counter() != nullptr; }

@@ -2,6 +2,7 @@
 """sextant plugins and sextant plugin check: loaded and refused plugins, and crashes."""
 import json
 import os
+import re
 import time
 import unittest
 
@@ -87,6 +88,32 @@ class Check(CommandTest):
         for check in result["checks"]:
             self.assert_keys(check, ("kernel", "check", "passed", "sentence"))
             self.assertTrue(check["passed"], check)
+        verdicts = [check for check in result["checks"] if check["check"] == "verdict"]
+        self.assertEqual({check["kernel"] for check in verdicts}, {check["kernel"] for check in result["checks"]})
+        proving = sum("of the bound" in check["sentence"] and "proves nothing" not in check["sentence"] for check in result["checks"])
+        self.assertEqual(sum(int(re.match(r"passed: (\d+) case", check["sentence"]).group(1)) for check in verdicts), proving)
+        times = [check["sentence"] for check in result["checks"] if check["check"] == "predicted and measured times"]
+        self.assertTrue(times)
+        for sentence in times:
+            self.assertRegex(sentence, r"runs took [\d.e+-]+ to [\d.e+-]+ times as long as predicted, the median of \d+ is .*; farthest off: ")
+
+    def test_what_was_not_proven_has_not_failed(self):
+        """A kind without cases: nothing is known of the kernel, so that it is neither accepted nor refused, and not remembered."""
+        report, _ = self.run_json("plugins")
+        path = next(plugin["path"] for plugin in report["plugins"] if plugin["kernels"][0]["name"] == "device.cpu")
+        before = set(self.files())
+        result, messages = self.check(path)
+        self.assertEqual((result["passed"], result["stage"]), (False, "not proven"))
+        self.assertIn("is not proven", messages)
+        verdict = result["checks"][-1]
+        self.assertEqual((verdict["check"], verdict["passed"], verdict["declined"]), ("verdict", True, True))
+        self.assertIn("not proven, and not failed", verdict["sentence"])
+        text = self.run_command("plugin", "check", path, "--device", "cpu", expect=REFUSED).stdout
+        self.assertIn("not proven " + path, text)
+        self.assertNotIn("FAILED", text)
+        for name in set(self.files()) - before:
+            with open(name, encoding="utf-8") as file:
+                self.assertNotIn("did not end", file.read())
 
     def test_good_plugin_is_remembered_unless_told_otherwise(self):
         plugin = self.own_plugin("sxt.vector/1")
@@ -154,6 +181,47 @@ class Check(CommandTest):
             self.assertIn(", in sxt.storage.csr/1", failed[0]["check"])
         good = self.run_command("plugin", "check", os.path.join(MOCKS, "spmv-serial.so"), "--device", "cpu", "--no-stamp")
         self.assertIn("accepted", good.stdout)
+
+
+class New(CommandTest):
+    """What is written. tests/install builds and runs it, kind by kind."""
+
+    def test_every_kind(self):
+        listed, _ = self.run_json("plugin", "new", "--list")
+        self.assertLessEqual({"spmv", "storage", "features", "own"}, {each["name"] for each in listed})
+        for each in listed:
+            for options in ([], ["--cuda"]) if "cuda" in each["devices"] else ([],):
+                folder = self.path(each["name"] + "".join(options))
+                made, _ = self.run_json("plugin", "new", each["name"], "mine-2", "-o", folder, *options)
+                self.assertEqual(made["kernel"], "com.example.mine-2")
+                self.assertEqual(made["kind"], each["kind"].replace("DOMAIN", "com.example").replace("NAME", "mine-2"))
+                self.assertEqual(sorted(os.listdir(folder)), sorted(made["files"]))
+                for name in made["files"]:
+                    with open(os.path.join(folder, name), encoding="utf-8") as file:
+                        text = file.read()
+                    self.assertNotRegex(text, r"@[A-Z_]+@", f"{each['name']}: {name}")
+                    for header in re.findall(r'#include "([^"]+)"', text):  # beside it, or installed
+                        self.assertTrue(header in made["files"] or header.startswith("sextant/"), f"{name} includes {header}")
+
+    def test_kinds_by_their_ids_and_kinds_of_ones_own(self):
+        made, _ = self.run_json("plugin", "new", "sxt.ordering/2", "a", "-o", self.path("a"))
+        self.assertEqual(made["kind"], "sxt.ordering/2")
+        made, _ = self.run_json("plugin", "new", "own", "b", "--domain", "org.me", "-o", self.path("b"))
+        self.assertEqual((made["kind"], made["kernel"]), ("org.me.b/1", "org.me.b"))
+        with open(self.path("b/kind.hpp"), encoding="utf-8") as file:
+            self.assertIn('"org.me.b/1"', file.read())
+
+    def test_what_is_refused(self):
+        self.assert_fails("plugin", "new", "spvm", "a", expect=USAGE, says=["no template of kind 'spvm'", "did you mean 'spmv'"])
+        self.assert_fails("plugin", "new", "ordering", "a", "--cuda", expect=USAGE, says=["no template for CUDA", "spmv"])
+        self.assert_fails("plugin", "new", "spmv", expect=USAGE, says="KIND and NAME are required")
+        for name in ("Mine", "9", "a b", "a/b", "a" * 24, ""):
+            self.assert_fails("plugin", "new", "spmv", name, "-o", self.path("x"), expect=USAGE, says="NAME")
+        self.assert_fails("plugin", "new", "spmv", "a", "--domain", "com example", expect=USAGE, says="--domain")
+        os.mkdir(self.path("there"))
+        self.assert_fails("plugin", "new", "spmv", "a", "-o", self.path("there"), expect=BAD_INPUT, says="it is there already")
+        self.assertEqual(os.listdir(self.path("there")), [])
+        self.assert_fails("plugin", "new", "spmv", "a", "-o", self.path("no/such"), expect=BAD_INPUT, says="No such file")
 
 
 if __name__ == "__main__":

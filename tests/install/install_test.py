@@ -12,6 +12,8 @@ steps: tree         install and move (the others need it)
        python       the Python package, installed by pip
        plugin       a plugin folder of the tree, built outside, and checked by the sextant command
        kinds        one kernel of each kind, built outside
+       template     the folder of `sextant plugin new` of a kind, built, checked and tested (--template, --cuda)
+       product      from `sextant plugin new` to a kernel that is chosen: docs/adding_a_kernel.md
        documents    links between documents, rooms of headers
        exports      SONAME, symbols, search paths        headers   every header alone, in every standard
        relocation   no file of the package names the place where it was built or installed first
@@ -20,6 +22,7 @@ Exit codes: 0 passed, 1 failed, 77 skipped because something is not there.
 
 import argparse
 import importlib.util
+import json
 import os
 import pathlib
 import re
@@ -292,6 +295,57 @@ def kinds(t):
     print(f"{len(built)} plugins")
 
 
+def command_of(t):
+    command = t.prefix / "bin" / "sextant"
+    if not command.exists():
+        skip("this build has no sextant command")
+    return command
+
+
+def new_folder(t, kind, name, *options):
+    folder = t.build_folder(f"new {kind}{' for CUDA' if options else ''}") / name
+    run(command_of(t), "plugin", "new", kind, name, "-o", folder, *options)
+    return folder
+
+
+def template(t):
+    """Builds as it was written, against the tree alone; its own tests pass: the cases of its kind, and test_kernel.cpp. For CUDA it is
+    built alone where there is no device."""
+    command_of(t)
+    if t.options.cuda and not shutil.which("nvcc"):
+        skip("there is no CUDA compiler (nvcc)")
+    folder = new_folder(t, t.options.template, "mine", *(["--cuda"] if t.options.cuda else []))
+    built = t.cmake(folder, f"{folder.parent.name}, built")
+    require_none(shared_objects.plugin_problems(built / "mine.so", "sxt_plugin_entry_0"))
+    run("ctest", "--test-dir", built, "--output-on-failure", "--no-tests=error")
+
+
+def product(t):
+    """The walk of docs/adding_a_kernel.md: five commands, and at most twelve lines of one's own, to a product that is chosen."""
+    change = (HERE / "even_rows.diff").read_text()
+    own = [line for line in change.splitlines() if line.startswith("+") and not line.startswith("+++")]
+    if len(own) > 12:
+        fail(f"the change has {len(own)} lines, 12 are promised")
+    if not shutil.which("patch"):
+        skip("the program patch is not installed")
+    folder = new_folder(t, "spmv", "even")
+    run("patch", "-d", folder, "-p1", "-i", HERE / "even_rows.diff")
+    plugin = t.cmake(folder, "even, built") / "even.so"
+    run("ctest", "--test-dir", plugin.parent, "--output-on-failure", "--no-tests=error")
+    matrix = folder / "even.mtx"
+    n, places = 40000, (-170, -31, 8, 97)  # four entries a row, on no few diagonals
+    rows = [f"{i + 1} {(i + place * (1 + i % 5)) % n + 1} {1 + i % 7}" for i in range(n) for place in places]
+    matrix.write_text(f"%%MatrixMarket matrix coordinate real general\n{n} {n} {len(rows)}\n" + "\n".join(rows) + "\n")
+    state = {**own_settings_aside(), "XDG_STATE_HOME": str(folder)}
+    checked = [command_of(t), "plugin", "check", "--device", "cpu", plugin]
+    subprocess.run(checked, env=state, check=True, stdout=subprocess.DEVNULL)
+    asked = [command_of(t), "explain", matrix, "--op", "spmv", "--runs", "100", "--device", "cpu", "--plugin-path", plugin, "--json"]
+    answer = subprocess.run(asked, env=state, check=True, stdout=subprocess.PIPE, text=True).stdout
+    chosen = [each["kernel"] for each in json.loads(answer)["candidates"] if each.get("chosen")]
+    if chosen != ["com.example.even"]:
+        fail(f"{chosen} was chosen, not com.example.even")
+
+
 def exports(t):
     soname = shared_objects.dynamic(t.library, "SONAME")
     problems = [] if soname == ["libsextant.so.0"] else [f"SONAME is {soname}, not libsextant.so.0"]
@@ -353,7 +407,8 @@ def relocation(t):
 STEPS = {
     "tree": tree, "c-cmake": c_cmake, "c-pkgconfig": c_pkgconfig, "cxx-cmake": cxx_cmake, "components": components,
     "fortran-cmake": fortran_cmake, "fortran-source": fortran_source, "fortran-pkgconfig": fortran_pkgconfig,
-    "generated": generated, "generated-fortran": generated_fortran, "python": python, "plugin": plugin, "kinds": kinds, "documents": documents, "exports": exports,
+    "generated": generated, "generated-fortran": generated_fortran, "python": python, "plugin": plugin, "kinds": kinds, "template": template,
+    "product": product, "documents": documents, "exports": exports,
     "headers": check_headers, "relocation": relocation,
 }  # fmt: skip
 
@@ -366,6 +421,8 @@ def main():
     parser.add_argument("--libdir", default="lib", help="where the build installs libraries, below its prefix")
     parser.add_argument("--plugin", type=pathlib.Path, required=True, help="plugin folder to build outside")
     parser.add_argument("--kind", type=pathlib.Path, action="append", default=[], help="folder or C file of one more")
+    parser.add_argument("--template", default="spmv", help="the kind of step template")
+    parser.add_argument("--cuda", action="store_true", help="step template: for CUDA devices")
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--cxx", default="c++")
     parser.add_argument("--fc", default="", help="empty: no Fortran module was built")

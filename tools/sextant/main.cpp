@@ -22,6 +22,7 @@ constexpr const char *help_footer = R"(Examples:
   sextant verify-model A.mtx B.mtx              are the predictions right, and the choices good?
   sextant plugins                               what is loaded, and what was refused
   sextant bench spmv A.mtx                      every kernel measured against a textbook loop
+  sextant plugin new spmv mine                  a folder with a kernel that works, to be changed
   sextant plugin check ./libmine.so             a plugin of yours through the tests of its kinds
 
 Data goes to stdout, messages and progress to stderr; --json gives data that scripts can read.

@@ -172,6 +172,20 @@ def write(name: str, x, n: int, like: Columns, dtype, context) -> Columns:
     return columns
 
 
+def _extent(columns: Columns):
+    """The first byte of an operand, and the one behind its last."""
+    begin = int(ffi.cast("uintptr_t", columns.pointer))
+    rows = columns.array.shape[0]
+    values = 0 if not rows or not columns.count else (columns.count - 1) * columns.ld + rows
+    return begin, begin + values * columns.array.dtype.itemsize
+
+
+def overlap(a: Columns, b: Columns) -> bool:
+    """Whether two operands share memory, by where they begin and end."""
+    (first, end), (other, other_end) = _extent(a), _extent(b)
+    return a.device == b.device and first < other_end and other < end
+
+
 def result(given, out, n: int, source: Columns, dtype, context):
     """Where the answer to `given` goes, and what the caller gets: `out`, or a new array of the kind that `given` is."""
     if out is not None:

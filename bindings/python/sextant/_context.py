@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterable
 
 from . import _options
 from ._callbacks import Callback, callback
-from ._library import NULL, call, error, ffi, get_text, lib, path_bytes, text
+from ._library import NULL, call, error, ffi, get_text, lib, name_bytes, path_bytes, text
 from ._objects import Closing, Gate, made
 
 _LEVELS = {value: name for name, value in _options.NAMES["log_level"].items()}
@@ -100,8 +100,9 @@ class Context(Closing):
     def force(self, kind: str, kernel: str | None) -> None:
         """Takes this kernel for a kind, such as "sxt.spmv/1", in later choices; None lets the models choose again."""
         with self._gate:
-            names = [ffi.new("char[]", name.encode()) if name is not None else NULL for name in (kind, kernel)]
-            self._call(lib.sxt_context_force, self._use(), *names)
+            of_kind = ffi.new("char[]", name_bytes("force: kind", kind))
+            of_kernel = NULL if kernel is None else ffi.new("char[]", name_bytes("force: kernel", kernel))
+            self._call(lib.sxt_context_force, self._use(), of_kind, of_kernel)
 
     def save_plan(self, path: str | os.PathLike) -> None:
         """Writes the choices made so far to a file."""

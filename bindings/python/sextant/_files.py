@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import zipfile
 from typing import Any
 
 import numpy
@@ -13,11 +14,14 @@ import numpy
 from . import _arrays
 from ._context import Context
 from ._errors import SextantError
-from ._library import error
+from ._library import error, path_bytes
 from ._matrix import Matrix
 
 # The letter of a Harwell-Boeing type that says what the stored triangle stands for.
 _SYMMETRY = {"S": "symmetric", "Z": "skew", "H": "hermitian"}
+# Sizes that are believed whatever the file's size, and for each of its bytes: as the library's reader of Matrix Market has it.
+_FREE_ROWS, _ROWS_PER_BYTE = 2**20, 1000
+_MOST_DEFLATED = 1032  # bytes that one byte of a compressed file can become
 
 
 def read_matrix(path: str | os.PathLike, *, name: str | None = None, dtype: Any = None, context: Context | None = None,
@@ -50,7 +54,7 @@ def read_matrix(path: str | os.PathLike, *, name: str | None = None, dtype: Any 
     UnsupportedError
         SciPy does not read this kind: MATLAB's version 7.3, complex values in Harwell-Boeing.
     """
-    where = os.fsdecode(path)
+    where = os.fsdecode(path_bytes(path))
     read = _reader(where)
     if name is not None and read is not _mat:
         raise error("SXT_E_ARGUMENT", f"read_matrix: name is for .mat files, and {where} is none")
@@ -63,11 +67,31 @@ def read_matrix(path: str | os.PathLike, *, name: str | None = None, dtype: Any 
     except NotImplementedError as failed:
         raise error("SXT_E_NOT_SUPPORTED", f"{where}: {failed}") from None
     except MemoryError as failed:
-        raise error("SXT_E_MEMORY", f"{where} asks for more memory than there is: {failed}") from None
+        raise _too_large(where, failed) from None
     except (SextantError, ImportError):
         raise
     except Exception as failed:  # SciPy's readers raise many kinds on damaged files
         raise error("SXT_E_FILE_FORMAT", f"{where} has not the format of its extension, or is damaged: {failed}") from None
+    _check_shape(where, entries.shape, options.get("most_rows_per_byte"))
+    try:
+        return _matrix(where, entries, known, dtype, context, options)
+    except MemoryError as failed:
+        raise failed if isinstance(failed, SextantError) else _too_large(where, failed) from None
+
+
+def _too_large(where, failed):
+    return error("SXT_E_MEMORY", f"{where} asks for more memory than there is: {failed}")
+
+
+def _check_shape(where, shape, most_rows_per_byte):
+    """The rule of the library's own reader: rows without entries cost memory, too, and a short file may claim any number of them."""
+    most = max(_FREE_ROWS, (most_rows_per_byte or _ROWS_PER_BYTE) * os.path.getsize(where))
+    if max(shape, default=0) > most:
+        raise error("SXT_E_FILE_FORMAT", f"{where} has {os.path.getsize(where)} bytes and claims shape {tuple(shape)}: no more than {most} "
+                    "rows and columns are believed; most_rows_per_byte may be given")  # fmt: skip
+
+
+def _matrix(where, entries, known, dtype, context, options):
     if dtype is None and entries.dtype.kind in "biu":
         dtype = numpy.float64
     if dtype is not None:
@@ -94,7 +118,27 @@ def _reader(path):
 def _npz(path, _):
     from scipy.sparse import load_npz
 
+    _check_arrays(path)
     return load_npz(path), {}
+
+
+def _check_arrays(path):
+    """Each array of the archive is as long as its header says: NumPy reserves memory by the header."""
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            if member.file_size > _MOST_DEFLATED * member.compress_size + 1024:
+                raise ValueError(f"{member.filename} cannot hold {member.file_size} bytes in {member.compress_size}")
+            with archive.open(member) as file:
+                version = numpy.lib.format.read_magic(file)
+                read = {(1, 0): numpy.lib.format.read_array_header_1_0, (2, 0): numpy.lib.format.read_array_header_2_0}.get(version)
+                if read is None:
+                    raise ValueError(f"{member.filename} is of version {version}; 1.0 and 2.0 are read")
+                shape, _, dtype = read(file)
+                count = 1
+                for each in shape:
+                    count *= each
+                if count * dtype.itemsize != member.file_size - file.tell():
+                    raise ValueError(f"{member.filename} has {member.file_size - file.tell()} bytes, and its header says {count} x {dtype}")
 
 
 def _harwell_boeing(path, _):

@@ -81,6 +81,19 @@ def get_text(call, function, *arguments) -> str:
         capacity = length[0] + 1
 
 
+def name_bytes(what: str, name) -> bytes:
+    """A name as C takes it; `what` says whose."""
+    if not isinstance(name, str):
+        raise error("SXT_E_ARGUMENT", f"{what} must be a name, not {name!r}")
+    try:
+        encoded = name.encode()
+    except UnicodeEncodeError:
+        raise error("SXT_E_ARGUMENT", f"{what} is no text: {name!r}") from None
+    if b"\0" in encoded:
+        raise error("SXT_E_ARGUMENT", f"{what} holds a zero character: {name!r}")
+    return encoded
+
+
 def path_bytes(path) -> bytes:
     """A file's name as C takes it."""
     name = os.fsencode(path)

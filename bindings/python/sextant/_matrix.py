@@ -11,7 +11,7 @@ import numpy
 from . import _arrays, _options, _sources
 from ._context import Context, default_context
 from ._explain import Explanation, explanation
-from ._library import NULL, error, ffi, lib, path_bytes, text
+from ._library import NULL, error, ffi, lib, name_bytes, path_bytes, text
 from ._objects import Closing, Gate, made
 
 # What an operator becomes when it is transposed, and when it is transposed and conjugated. C: conjugated alone.
@@ -296,7 +296,7 @@ class Matrix(Operator, Closing):
         """A named number about the matrix, such as "row_nnz_max", computed at the first request."""
         value = ffi.new("double *")
         with self._gate:
-            self.context._call(lib.sxt_matrix_feature, self._use(), name.encode(), value)
+            self.context._call(lib.sxt_matrix_feature, self._use(), name_bytes("feature: name", name), value)
         return value[0]
 
     @staticmethod

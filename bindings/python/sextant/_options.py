@@ -8,7 +8,7 @@ import re
 
 import numpy
 
-from ._library import error, ffi, lib
+from ._library import error, ffi, lib, name_bytes
 
 # Members that the package fills in: sizes, types, addresses, and what has an argument of its own.
 OWN = re.compile(r"struct_size|reserved\d+|\w+_user|\w+_type|n_\w+|\w+_size|ownership|space|pointer_array|leading_vary|history\w*|cancel|"
@@ -42,11 +42,7 @@ def name_of(option: str, value: int) -> str:
 
 
 def _string(option, value, owner):
-    if not isinstance(value, str):
-        raise error("SXT_E_ARGUMENT", f"{owner}: {option} must be a name, not {value!r}")
-    if "\0" in value:
-        raise error("SXT_E_ARGUMENT", f"{owner}: {option} holds a zero character: {value!r}")
-    return ffi.new("char[]", value.encode())
+    return ffi.new("char[]", name_bytes(f"{owner}: {option}", value))
 
 
 def make(struct: str, owner: str, given: dict, **own):

@@ -40,7 +40,7 @@ def solve(A: Any, b: Any, *, method: str = "auto", rtol: float | None = None, x0
         Of the residual: ``|b - A x| <= rtol |b|``; by default 1e-8 in double and 1e-5 in single precision. A direct solve is refined
         until it holds.
     x0, out : array, optional
-        A guess, which "cholesky" does not use; where x goes.
+        A guess, which "cholesky" does not use; where x goes: memory apart from b, except with "cholesky", which takes b itself.
     full_output : bool, optional
         Also return what was done.
     **options
@@ -62,7 +62,9 @@ def solve(A: Any, b: Any, *, method: str = "auto", rtol: float | None = None, x0
     if method not in ("auto", "pcg", "cholesky"):
         raise error("SXT_E_UNKNOWN_NAME", f"solve: method must be 'auto', 'pcg' or 'cholesky', not {method!r}")
     matrix = as_matrix(A)
-    rtol = rtol if rtol is not None else (1e-8 if matrix.dtype in ("f8", "c16") else 1e-5)
+    rtol = _tolerance("rtol", rtol) if rtol is not None else (1e-8 if matrix.dtype in ("f8", "c16") else 1e-5)
+    if options.get("atol") is not None:
+        _tolerance("atol", options["atol"])
     if method == "cholesky":
         choice = Choice("cholesky", "it was asked for")
         x, details = _direct(Analysis(matrix, **options), b, rtol, out)
@@ -75,6 +77,7 @@ def solve(A: Any, b: Any, *, method: str = "auto", rtol: float | None = None, x0
 def _iterative(matrix, b, method, rtol, x0, out, options):
     """By conjugate gradients; with "auto" by a factorisation where it is predicted to take less, or where they end short. Returns x,
     the report, and the choice."""
+    _apart(matrix, b, out)
     shared = {name: options[name] for name in _SHARED if name in options}
     with PCG(matrix, rtol=rtol, **options) as solver:
         choice = Choice("pcg", "it was asked for") if method == "pcg" else settled(options, x0)
@@ -94,6 +97,28 @@ def _iterative(matrix, b, method, rtol, x0, out, options):
         return (*_direct(Analysis(matrix, **shared), b, wanted, out), choice)
     raise _not_converged(f"{worst.reason_sentence}; |b - A x| / |b| = {worst.true_relative_residual:.3g} "
                          f"after {worst.iterations} iterations", x, reports)  # fmt: skip
+
+
+def _tolerance(name, given):
+    """A number that a residual can be compared with, whatever the method: the C interface takes a negative one for its default."""
+    try:
+        value = float(given)
+    except (TypeError, ValueError):
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise error("SXT_E_ARGUMENT", f"solve: {name} must be a finite number that is not negative, not {given!r}")
+    return value
+
+
+def _apart(matrix, b, out):
+    """Refuses an `out` in b's memory, which conjugate gradients read to the end: before it is known whether they are chosen."""
+    if out is None:
+        return
+    n, dtype, context = matrix.shape[0], matrix.dtype, matrix.context
+    source = _arrays.read("b", b, n, dtype, context)
+    if _arrays.overlap(source, _arrays.write("out", out, n, source, dtype, context)):
+        raise error("SXT_E_ARGUMENT", "solve: out overlaps b, which conjugate gradients read to the end: give an array of its own, or "
+                    "method='cholesky', which may write over b")  # fmt: skip
 
 
 def _cheapest(solver, b, rtol, out, options, shared):

@@ -244,3 +244,44 @@ def test_numbers_keep_their_value(a, cpu):
         sextant.PCG(a).solve(numpy.ones(4), history=-1)
     with pytest.raises(ValueError, match="shape must be"):
         sextant.Matrix(([1.0], ([0], [0])), shape=(2.5, 2), context=cpu)
+
+
+@pytest.mark.parametrize("predicted", ["pcg", "cholesky"])
+def test_solve_answers_the_same_whatever_is_predicted(a, monkeypatch, predicted):
+    """An operand that one of the methods refuses is refused before the choice."""
+
+    def choice(solver, *_):
+        return (sextant.Analysis(solver._matrix) if predicted == "cholesky" else None), sextant._solve.Choice(predicted, "the test wants it")
+
+    monkeypatch.setattr(sextant._solve, "compare", choice)
+    b = numpy.ones(4)
+    _, report = sextant.solve(a, b, out=numpy.empty(4), full_output=True)
+    assert report.method == predicted
+    block = numpy.ones((8, 2), order="F")
+    for right, out in ((b, b), (block[:4], block[1:5])):
+        with pytest.raises(sextant.ArgumentError, match="solve: out overlaps b"):
+            sextant.solve(a, right, out=out)
+    assert (b == 1).all() and (block == 1).all()
+    for name in ("rtol", "atol"):
+        for value in (-1, -1e-300, numpy.nan, numpy.inf, "small"):
+            with pytest.raises(sextant.ArgumentError, match=f"solve: {name} must be a finite number that is not negative"):
+                sextant.solve(a, b, **{name: value})
+    numpy.testing.assert_allclose(sextant.solve(a, b, out=b, method="cholesky"), [2, 3, 3, 2])
+
+
+def test_names_and_paths(cpu, a, tmp_path):
+    wrong = ("a\0b", "\ud800", None, 7, b"name")
+    for name in wrong:
+        with pytest.raises(sextant.ArgumentError, match="feature: name"):
+            a.feature(name)
+        with pytest.raises(sextant.ArgumentError, match="force: kind"):
+            cpu.force(name, None)
+    for name in wrong:
+        if name is not None:  # that lets the models choose again
+            with pytest.raises(sextant.ArgumentError, match="force: kernel"):
+                cpu.force("sxt.spmv/1", name)
+    for path in ("a\0.npz", "a\0.mtx", "a.npz\0"):
+        for call in (lambda path: sextant.read_matrix(path, context=cpu), lambda path: sextant.Matrix(path, context=cpu), cpu.save_plan,
+                     cpu.load_plan, lambda path: sextant.Context("cpu", profile=path)):  # fmt: skip
+            with pytest.raises(sextant.ArgumentError, match="holds a zero character"):
+                call(str(tmp_path / "x") + path)

@@ -2,6 +2,7 @@
 """Matrices from files of other formats, by SciPy's readers."""
 
 import gzip
+import zipfile
 
 import numpy
 import pytest
@@ -130,3 +131,49 @@ def test_places_outside_of_the_matrix(cpu, tmp_path, form):
     numpy.savez(tmp_path / "a.npz", data=data, **arrays)
     with pytest.raises(sextant.ArgumentError):
         sextant.read_matrix(tmp_path / "a.npz", context=cpu)
+
+
+@pytest.mark.parametrize("form", ["coo", "dia"])
+def test_rows_that_a_short_file_claims(cpu, tmp_path, form):
+    """Rows without entries cost memory, too: 2^31 of them in a kilobyte are not believed."""
+    parts = {"row": [0], "col": [0], "data": [1.0]} if form == "coo" else {"offsets": [0], "data": [[1.0]]}
+    path = tmp_path / "a.npz"
+    numpy.savez(path, shape=(2**31 - 1, 2**31 - 1), format=form.encode(), **parts)
+    with pytest.raises(sextant.ArgumentError, match=r"a.npz has \d+ bytes and claims shape \(2147483647, 2147483647\)"):
+        sextant.read_matrix(path, context=cpu)
+    numpy.savez(path, shape=(2**20, 2**20), format=form.encode(), **parts)
+    assert sextant.read_matrix(path, context=cpu).nnz == 1
+    numpy.savez(path, shape=(2**21, 2**21), format=form.encode(), **parts)
+    assert sextant.read_matrix(path, context=cpu, most_rows_per_byte=2**20).shape == (2**21, 2**21)
+
+
+def test_arrays_shorter_than_their_headers(cpu, tmp_path):
+    path = tmp_path / "a.npz"
+    scipy.sparse.save_npz(path, plate(2), compressed=False)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            with archive.open(name, "w") as file:
+                if name != "data.npy":
+                    file.write(content)
+                    continue
+                numpy.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": (2**50,)})
+                file.write(content[-8:])
+    with pytest.raises(sextant.ArgumentError, match="data.npy has 8 bytes, and its header says 1125899906842624 x float64"):
+        sextant.read_matrix(path, context=cpu)
+
+
+def test_memory_that_runs_out_in_scipy(cpu, tmp_path, monkeypatch):
+    """Whatever asks for too much, the reader or what makes the matrix of it."""
+
+    def fails(*_, **__):
+        raise MemoryError("Unable to allocate 16.0 GiB")
+
+    scipy.sparse.save_npz(tmp_path / "a.npz", plate(2))
+    for place in ("scipy.sparse.load_npz", "sextant._files.Matrix"):
+        with monkeypatch.context() as patch:
+            patch.setattr(place, fails)
+            with pytest.raises(sextant.OutOfMemoryError, match="a.npz asks for more memory than there is: Unable") as error:
+                sextant.read_matrix(tmp_path / "a.npz", context=cpu)
+            assert error.value.code == "SXT_E_MEMORY"

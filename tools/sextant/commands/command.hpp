@@ -36,6 +36,7 @@ void add_hermitian(CLI::App &app, Action &action);
 void add_calibrate(CLI::App &app, Action &action);
 void add_completion(CLI::App &app, Action &action);
 void add_manual(CLI::App &app, Action &action);
+void add_plugin_new(CLI::App &plugin, Action &action);
 // arguments: the whole command line, which the child process is started with again.
 void add_plugin_check(CLI::App &app, const std::vector<std::string> &arguments, Action &action);
 

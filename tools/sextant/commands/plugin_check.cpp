@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -95,6 +96,19 @@ struct CheckResult {
   std::string stage, reason;
 };
 
+// A stage of a file none of whose kernels failed, but of which nothing was proven.
+constexpr const char *not_proven = "not proven";
+
+bool none_failed(const Json &checks) {
+  return std::all_of(checks.begin(), checks.end(), [](const Json &check) { return check.value("passed", false); });
+}
+
+// What is said of a kernel as a whole, after its cases.
+bool of_all_cases(const Json &check) {
+  const std::string name = text_of(check, "check");
+  return name == "verdict" || name == "predicted and measured times";
+}
+
 // The last step of the child, for the sentence about its end.
 std::string where_it_ended(const Json &checks) {
   if (checks.empty()) return "while it was loaded or in its first check";
@@ -118,6 +132,7 @@ CheckResult check_in_parent(const CheckOptions &options, const std::vector<std::
     result.reason = text_of(json["verdict"], "reason");
     return true;
   });
+  if (result.stage == "self-test" && none_failed(result.checks)) result.stage = not_proven;
   const std::string place = where_it_ended(result.checks);
   switch (end.how) {
     case ChildEnd::How::finished: break;
@@ -137,6 +152,21 @@ CheckResult check_in_parent(const CheckOptions &options, const std::vector<std::
   return result;
 }
 
+// The lines of cases, or those about all of them; counts them, and those that were declined.
+std::string checks_table(const Json &checks, bool of_all, std::size_t &count, std::size_t &declined) {
+  Table table({{"kernel"}, {"check"}, {"result"}, {of_all ? "what it rests on" : "error in bounds, remarks"}});
+  for (const Json &check : checks) {
+    if (of_all_cases(check) != of_all) continue;
+    const bool good = check.value("passed", false), was_declined = check.value("declined", false);
+    ++count;
+    declined += was_declined;
+    const char *result = !good ? "FAILED" : !was_declined ? "passed" : of_all ? "not proven" : "declined";
+    table.add({text_of(check, "kernel"), text_of(check, "check"), result, text_of(check, "sentence")},
+              good ? Style::plain : Style::bad);
+  }
+  return table.empty() ? "" : table.text();
+}
+
 void print_result(const CheckOptions &options, const CheckResult &result) {
   const bool passed = result.status == SXT_OK;
   if (options.json) {
@@ -147,24 +177,25 @@ void print_result(const CheckOptions &options, const CheckResult &result) {
                 {"checks", result.checks}});
     return;
   }
-  Table table({{"kernel"}, {"check"}, {"result"}, {"error in bounds, remarks"}});
-  std::size_t declined = 0;
-  for (const Json &check : result.checks) {
-    const bool good = check.value("passed", false), was_declined = check.value("declined", false);
-    declined += was_declined;
-    table.add({text_of(check, "kernel"), text_of(check, "check"),
-               !good          ? "FAILED"
-               : was_declined ? "declined"
-                              : "passed",
-               text_of(check, "sentence")},
-              good ? Style::plain : Style::bad);
-  }
-  if (!table.empty()) print_text(table.text());
-  print("{} {}", styled(passed ? Style::good : Style::bad, passed ? "accepted" : "refused"), options.path);
+  std::size_t cases = 0, declined = 0;
+  const std::string table = checks_table(result.checks, false, cases, declined);
+  print_text(table);
+  std::size_t kernels = 0, none = 0;
+  if (const std::string verdicts = checks_table(result.checks, true, kernels, none); !verdicts.empty())
+    print("{}{}", table.empty() ? "" : "\n", verdicts);
+  const bool open = result.stage == not_proven;
+  print("{} {}",
+        styled(passed ? Style::good : Style::bad, passed ? "accepted"
+                                                  : open ? "not proven"
+                                                         : "refused"),
+        options.path);
   if (passed)
-    print(": {} checks passed, {} cases declined{}\n", result.checks.size() - declined, declined,
+    print(": {} checks passed, {} cases declined{}\n", cases - declined, declined,
           options.no_stamp ? "" : "; remembered as checked");
-  if (!passed) print(" (stage {}): {}\n", result.stage, result.reason);
+  else if (open)
+    print(": {}\n", result.reason);
+  else
+    print(" (stage {}): {}\n", result.stage, result.reason);
 }
 
 int check_plugin(const CheckOptions &options, const std::vector<std::string> &arguments) {
@@ -179,7 +210,9 @@ int check_plugin(const CheckOptions &options, const std::vector<std::string> &ar
   }
   print_result(options, result);
   if (result.status == SXT_OK) return exit_done;
-  message(fmt::format("{} refused at stage {}: {}", options.path, result.stage, result.reason));
+  message(result.stage == not_proven
+              ? fmt::format("{} is not proven: {}", options.path, result.reason)
+              : fmt::format("{} refused at stage {}: {}", options.path, result.stage, result.reason));
   return exit_refused;
 }
 
@@ -189,15 +222,19 @@ crash or hang without harm. A file that passes is remembered by content, and its
 a test in the process that loads them.
 Example:
   sextant plugin check ./libmine.so && sextant solve A.mtx --plugin-path ./libmine.so
-Exit code 6: refused; the stage and the reason are printed. 3: no such file.)";
+After its cases each kernel has a verdict, and what the verdict rests on, and how far its model was from what runs took.
+Exit code 6: refused, or nothing was proven; the stage and the reason are printed. 3: no such file.)";
 
 }  // namespace
 
 void add_plugin_check(CLI::App &parent, const std::vector<std::string> &arguments, Action &action) {
   auto options = std::make_shared<CheckOptions>();
-  CLI::App *plugin = parent.add_subcommand("plugin", "Work on one plugin");
+  CLI::App *plugin = parent.add_subcommand("plugin", "Write a plugin, or check one");
   plugin->require_subcommand(0, 1);
-  plugin->footer("Example:\n  sextant plugin check ./libmine.so\nsextant plugin check --help has its options.");
+  plugin->footer(
+      "Examples:\n  sextant plugin new spmv mine\n  sextant plugin check mine/build/mine.so\n"
+      "sextant plugin new --help and sextant plugin check --help have their options.");
+  add_plugin_new(*plugin, action);
   CLI::App *app = plugin->add_subcommand("check", "Run a plugin through the tests of its kinds, in a child process");
   app->add_option("file", options->path, "The plugin")->required()->type_name("FILE.so");
   app->add_option("--time-limit", options->time_limit, "Seconds until the child is stopped")
