@@ -23,6 +23,7 @@
 #include "core/choose/selector.hpp"
 #include "core/context/context.hpp"
 #include "core/matrix/matrix.hpp"
+#include "core/model/timing.hpp"
 #include "core/run/prepared.hpp"
 #include "sextant/plugin/kinds/spmv_dots.h"
 
@@ -117,9 +118,7 @@ void build_storages(Context &context, Matrix &matrix, Sampler &sampler, sxt_valu
     };
     if (model_entered(ask, why) != SXT_OK) continue;
     try {
-      const auto start = std::chrono::steady_clock::now();
-      matrix.form(kind);
-      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      const double seconds = time_once([&] { matrix.form(kind); });
       if (vectors == matrix.value_type()) sampler.add_setup(kernel->table, query.q, candidate, seconds);
     } catch (const Error &) {  // too much fill, too much memory: not for this matrix
     }

@@ -62,9 +62,9 @@ Sampler::Runner Sampler::set_up(const ChoicePtr &choice, Matrix *matrix, const s
   Runner runner;
   runner.choice = choice;
   const bool good = attempt(kernel, [&] {
-    const double start = seconds_now();
-    runner.prepared = std::make_unique<Prepared>(context_, choice, matrix, data);
-    add_setup(kernel, *choice->query.get(), choice->candidate, seconds_now() - start);
+    const double seconds =
+        time_once([&] { runner.prepared = std::make_unique<Prepared>(context_, choice, matrix, data); });
+    add_setup(kernel, *choice->query.get(), choice->candidate, seconds);
     runner.session = runner.prepared->open();
   });
   if (!good) runner.session.reset();

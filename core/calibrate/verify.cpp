@@ -55,12 +55,6 @@ class Visitors {
   std::set<std::string> kinds_;
 };
 
-double seconds_of(const std::function<void()> &step) {
-  const double start = seconds_now();
-  step();
-  return seconds_now() - start;
-}
-
 constexpr int choices = 5;  // that are timed; the median counts, since one interruption takes longer than any
 constexpr std::uint64_t asked_anew = 1;  // an answer that is kept from an earlier question would not be the models'
 
@@ -78,7 +72,7 @@ class Preparation {
       if (repeat > 0) matrix.forget_features();
       // Nothing is built: that cost belongs to the candidates that read it.
       const SelectorOptions anew{.asked = asked_anew, .builds = false};
-      seconds.push_back(seconds_of([&] {
+      seconds.push_back(time_once([&] {
         chosen_ = Selector(matrix.context(), &matrix, anew).select({query, "verify"});
       }));
     }
@@ -95,7 +89,7 @@ class Preparation {
     if (kind.empty()) return 0;
     const auto [at, is_new] = storage_s_.try_emplace(kind, 0);
     if (is_new && !matrix_.holds(kind)) {
-      at->second = seconds_of([&] { matrix_.lend(kind); });
+      at->second = time_once([&] { matrix_.lend(kind); });
       visitors_.add(kind);
     }
     return at->second;
@@ -122,7 +116,7 @@ class Preparation {
 
 // A second set-up, which finds code loaded and pools filled.
 double set_up_again(Context &context, const ChoicePtr &choice, Matrix &matrix) {
-  return seconds_of([&] { const Prepared again(context, choice, &matrix, nullptr); });
+  return time_once([&] { const Prepared again(context, choice, &matrix, nullptr); });
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "core/base/shortage.hpp"
 #include "core/choose/options.hpp"
 #include "core/choose/past.hpp"
 #include "core/choose/selector.hpp"
@@ -74,8 +73,7 @@ ChoicePtr Selector::choose_again(const Question &question, Rules limits, std::ui
     if (follow_plan(*limits.plan, weighed.options, false, question.role).empty() &&
         weighed.options.front().correction == 1)
       return settle(question, limits, std::move(weighed));
-  } catch (const Error &problem) {  // it suited the other matrix only, which shows where it is built
-    if (out_of_memory(problem)) throw;
+  } catch (const Error &) {  // it suited the other matrix only, or memory, which shows where it is built
   }
   past->forget(likeness);
   return nullptr;

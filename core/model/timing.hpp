@@ -19,7 +19,11 @@ double seconds_now();  // of a steady clock
 Timing summarize(std::vector<double> samples);
 
 // Warms up, then takes samples until budget_s is spent and at least min_repeats are there. Runs that last less than a
-// few microseconds are timed in batches, so that reading the clock does not count. What `run` throws passes through.
+// few microseconds are timed in batches, so that reading the clock does not count. Nor does time in which this thread could
+// have run and others did (Linux alone says so). What `run` throws passes through.
 Timing time_runs(const std::function<void()> &run, double budget_s, int min_repeats = 5);
+
+// Seconds of doing it once, likewise without what others took.
+double time_once(const std::function<void()> &work);
 
 }  // namespace sextant

@@ -52,6 +52,19 @@ class Calibrate(CommandTest):
         report, _ = self.calibrate("--kind", "sxt.reduction/1", "-o", self.path("other.toml"), seconds="1")
         self.assertEqual(report["profile"], self.path("other.toml"))
 
+    def test_verify_judges_on_matrices_that_took_no_part(self):
+        report, messages = self.calibrate("--kind", "sxt.spmv/1", "--verify", seconds="2")
+        self.assertEqual(report["verify"]["matrices"], 12)
+        self.assertGreater(report["verify"]["candidates"], 12)
+        self.assertTrue(0 < report["verify"]["within_error_bars"] <= 1)
+        self.assertGreaterEqual(report["verify"]["regret_max"], report["verify"]["regret_geomean"])
+        with open(report["profile"], encoding="utf-8") as file:
+            profile = file.read()
+        for name in ("noise_repeats", "noise_drift", "noise_stolen"):
+            self.assertRegex(profile, rf"(?m)^{name} = ")
+        without, _ = self.calibrate("--kind", "sxt.reduction/1", seconds="1")
+        self.assertIsNone(without["verify"])
+
     def test_a_damaged_profile_is_a_warning(self):
         report, _ = self.calibrate("--kind", "sxt.reduction/1", seconds="1")
         with open(report["profile"], "a", encoding="utf-8") as file:

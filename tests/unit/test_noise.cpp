@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is told of a machine that was not quiet, and calibrations that may not replace better ones.
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <ctime>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "core/calibrate/noise.hpp"
 #include "core/calibrate/sampler.hpp"
@@ -38,6 +45,41 @@ TEST(Noise, NoticesTimeThatOthersTake) {
   EXPECT_GE(noise.drift, 0);
   EXPECT_GE(noise.stolen, 0);
   EXPECT_LE(noise.stolen, 1);
+}
+
+double cpu_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// Four threads that never rest on this thread's processor: by the clock a long run takes about five times as long.
+TEST(Timing, DoesNotCountWhatOthersTake) {
+  if (!std::ifstream("/proc/thread-self/schedstat")) GTEST_SKIP() << "this system does not count the time of waiting";
+  cpu_set_t before, one;
+  ASSERT_EQ(pthread_getaffinity_np(pthread_self(), sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(pthread_setaffinity_np(pthread_self(), sizeof one, &one), 0);
+  std::atomic<bool> over{false};
+  std::vector<std::thread> others;  // on the same processor: affinity is handed down
+  for (int i = 0; i < 4; ++i)
+    others.emplace_back([&] {
+      while (!over) continue;
+    });
+  const auto work = [] {
+    const double until = cpu_seconds() + 20e-3;
+    while (cpu_seconds() < until) continue;
+  };
+  const double start = seconds_now();
+  const Timing timing = time_runs(work, 0, 3);
+  const double by_the_clock = (seconds_now() - start) / 5;
+  over = true;
+  for (std::thread &each : others) each.join();
+  pthread_setaffinity_np(pthread_self(), sizeof before, &before);
+  EXPECT_LT(timing.seconds, 1.3 * 20e-3);
+  EXPECT_GT(timing.seconds, 0.9 * 20e-3);
+  EXPECT_GT(by_the_clock, 2 * timing.seconds) << "the others did not disturb: the test says nothing";
 }
 
 // Samples of a kernel whose run takes 1 ns an element, measured with so much noise.

@@ -368,9 +368,9 @@ std::string judgement_text(const Judgement &judgement, double applies) {
 Judgement verify_on_generated(sxt_context *context, double applies) {
   VerifyOptions options;
   options.applies = applies;
-  options.seconds = 0.01;
+  options.seconds = 0.005;
   options.generate = "stencil-2d,stencil-3d,banded,power-law";
-  options.sizes = {2'000, 30'000, 200'000};
+  options.sizes = {1'000, 10'000, 60'000};
   Lines lines;
   SeveralFiles none(0);
   std::int64_t number = 0;
