@@ -8,6 +8,7 @@
 #include "core/io/matrix_market.hpp"
 
 #include "core/base/shortage.hpp"
+#include "core/io/harwell_boeing.hpp"
 #include "core/io/mm_entries.hpp"
 
 namespace sextant::io {
@@ -24,6 +25,7 @@ struct Reading {
   const Allocator &allocator;
   Header header;
   ParsedEntries parsed;
+  bool by_columns = false;  // a Harwell-Boeing file: its entries stand on no lines of their own
 };
 
 sxt_value_type choose_value_type(const Reading &r) {
@@ -51,6 +53,14 @@ void check_sizes(const Reading &r, std::uint64_t bytes, std::uint64_t offset) {
 void read_entries(Reading &r) {
   const std::unique_ptr<TextSource> source = open_text(r.path, r.allocator);
   LineReader lines(*source);
+  if (is_boeing_name(r.path)) {
+    BoeingReader reader(lines, source->text_limit());
+    r.header = reader.header();
+    r.by_columns = true;
+    check_sizes(r, source->file_bytes(), reader.sizes_offset());
+    r.parsed = reader.entries(choose_value_type(r), r.options.check_finite, r.allocator);
+    return;
+  }
   r.header = read_header(lines);
   check_sizes(r, source->file_bytes(), lines.offset());
   r.parsed = parse_entries(*source, lines, r.path, r.header, choose_value_type(r), r.options, r.allocator);
@@ -97,6 +107,8 @@ void settle_repeats(const Reading &r, CsrArrays &csr, const Repeats &repeats, bo
     } catch (const Error &error) {
       fail(error.status(), r.path, ": ", error.what());
     }
+  require(!r.by_columns, SXT_E_DUPLICATE, r.path, ": row ", repeats.row + 1, ", column ", repeats.col + 1,
+          " has two entries, and duplicates are refused");
   const LinePair lines = lines_of_place(r.path, r.header, repeats.row + 1, repeats.col + 1, mirrored, r.allocator);
   fail(SXT_E_DUPLICATE, r.path, ":", lines.second, ": row ", lines.row, ", column ", lines.col,
        " has an entry already, in line ", lines.first, ", and duplicates are refused");
@@ -191,10 +203,10 @@ bool read_as_whole(Reading &r, MatrixMarketMatrix &out) {
   const Agree agree = agrees_with_mirror(csr, r.header.symmetry, tolerance);
   if (agree == Agree::no) return false;
   out.csr = std::move(csr);
-  out.note = text(r.path, ": the header says ", r.header.symmetry_name,
-                  agree == Agree::yes
-                      ? ", but both triangles are stored and agree; the entries were read as they stand"
-                      : ", but both triangles are stored and agree but for rounding; their mean was taken");
+  out.note =
+      text(r.path, ": the header says ", r.header.symmetry_name,
+           agree == Agree::yes ? ", but both triangles are stored and agree; the entries were read as they stand"
+                               : ", but both triangles are stored and agree but for rounding; their mean was taken");
   return true;
 }
 
@@ -262,7 +274,7 @@ void settle_symmetry(const Reading &r, MatrixMarketMatrix &out) {
   if (found == Diagonal::off_by_rounding) put_diagonal_right(out.csr, h.symmetry, r.options.threads);
   if (found != Diagonal::off) return;
   out.symmetry = SXT_GENERAL;
-  const std::int64_t line = h.coordinate ? line_of_odd_diagonal(r.path, h, r.allocator) : 0;
+  const std::int64_t line = h.coordinate && !r.by_columns ? line_of_odd_diagonal(r.path, h, r.allocator) : 0;
   const std::string where = line ? text(r.path, ":", line) : r.path;
   out.note = text(where, ": a diagonal entry is not ", h.symmetry == SXT_SKEW ? "zero" : "real",
                   ", so the matrix is not ", h.symmetry_name, " as its header says; it was read as a general matrix");

@@ -38,7 +38,8 @@ struct MatrixMarketMatrix {
   std::string note;  // not empty: how a file that departs from its own header was understood, "path: ..."
 };
 
-// Reads as docs/matrix_market.md says. `symmetry` above is what the entries are, which the header may contradict: then
+// Reads as docs/matrix_market.md says; a file whose name says Harwell-Boeing or Rutherford-Boeing as harwell_boeing.hpp
+// does. `symmetry` above is what the entries are, which the header may contradict: then
 // it is general and `note` says why. Explicit zeros stay. Throws SXT_E_FILE_READ or SXT_E_FILE_FORMAT with "path:line:
 // what is wrong"; index and overflow errors likewise.
 MatrixMarketMatrix read_matrix(const std::string &path, const ReadOptions &options, const Allocator &allocator);

@@ -186,5 +186,39 @@ class Explain(CommandTest):
         self.assertEqual([c["kernel"] for c in report["candidates"] if c["chosen"]], ["spmv.reference.cpu"])
 
 
+class HarwellBoeing(CommandTest):
+    """Read by the name; every fault has the file and the line."""
+
+    LINES = ["three rows".ljust(72) + "three", "3 1 1 1", "RSA                        3             3             5             0",
+             "(4I4)           (5I4)           (5E13.5)", "   1   3   5   6", "   1   2   2   3   3",
+             "  4.00000E+00 -1.00000D+00  4.00000E+00 -2.00000+000  4.00000E+00"]
+
+    def lines(self, **changed):
+        return "\n".join(changed.get(f"line{i + 1}", line) for i, line in enumerate(self.LINES)) + "\n"
+
+    def test_solved_as_the_same_matrix_in_matrix_market(self):
+        entries = [(1, 1, 4.0), (2, 1, -1.0), (2, 2, 4.0), (3, 2, -2.0), (3, 3, 4.0)]
+        for name, text in (("a.mtx", coordinate(3, 3, entries, "symmetric")), ("a.rb", self.lines()), ("a.RSA", self.lines())):
+            out = self.path(name + ".x.mtx")
+            self.run_command("solve", self.file(name, text), "--device", "cpu", "-o", out)
+            for value in read_array(out):
+                self.assertAlmostEqual(value, 1, places=7)
+
+    def test_faults(self):
+        cases = (({"line2": "3 1 one 1"}, ":2: the second line must have"), ({"line3": "RXA 3 3 5"}, ":3: 'RXA' is no type"),
+                 ({"line3": "RSA 3 4 5"}, ":3: a symmetric matrix is square, not 3 x 4"), ({"line3": "RSA 3"}, ":3: behind the type"),
+                 ({"line3": "RSA 9999999999 9999999999 5"}, ":3: the size line promises 9999999999 rows"),
+                 ({"line3": "RSA 3 3 99999999"}, ":3: the third line promises 99999999 entries"),
+                 ({"line4": "(4I4)           (5X4)           (5E13.5)"}, ":4: '(5X4)' is no format of row numbers"),
+                 ({"line5": "   1   3   2   6"}, ":5: pointer 3 is 2"), ({"line5": "   0   3   5   6"}, ":5: pointer 1 is 0"),
+                 ({"line5": "   1   3   5   7"}, ":5: pointer 4 is 7"), ({"line6": "   1   2   2   4   3"}, ":6: row 4 of 3"),
+                 ({"line6": "   1   2   2   3"}, ":6: the line has 4 of 5 numbers"), ({"line6": "   1   b   2   3   3"}, ":6: 'b' is no row"),
+                 ({"line7": " 4 -1 4 x 4"}, ":7: 'x' is no value"), ({"line7": " 4 -1 4 nan 4"}, ":7: 'nan' is"))  # fmt: skip
+        for changed, says in cases:
+            self.assert_fails("solve", self.file("bad.rb", self.lines(**changed)), expect=BAD_INPUT, says="bad.rb" + says)
+        self.file("short.rb", "\n".join(self.LINES[:6]) + "\n")
+        self.assert_fails("solve", self.path("short.rb"), expect=BAD_INPUT, says="short.rb:6: the file ends where a value should follow")
+
+
 if __name__ == "__main__":
     unittest.main()

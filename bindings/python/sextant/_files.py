@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Matrices from files: the library's own reader of Matrix Market, and SciPy's of other formats."""
+"""Matrices from files: the library's own readers of Matrix Market and Harwell-Boeing, and SciPy's of other formats."""
 
 from __future__ import annotations
 
-import gzip
-import io
 import os
 import zipfile
 from typing import Any
@@ -17,8 +15,6 @@ from ._errors import SextantError
 from ._library import error, path_bytes
 from ._matrix import Matrix
 
-# The letter of a Harwell-Boeing type that says what the stored triangle stands for.
-_SYMMETRY = {"S": "symmetric", "Z": "skew", "H": "hermitian"}
 # Sizes that are believed whatever the file's size, and for each of its bytes: as the library's reader of Matrix Market has it.
 _FREE_ROWS, _ROWS_PER_BYTE = 2**20, 1000
 _MOST_DEFLATED = 1032  # bytes that one byte of a compressed file can become
@@ -31,15 +27,15 @@ def read_matrix(path: str | os.PathLike, *, name: str | None = None, dtype: Any 
     Parameters
     ----------
     path : path
-        ``.mtx`` or ``.mtx.gz``: Matrix Market, read by the library. The others need SciPy. ``.npz``: of ``scipy.sparse.save_npz``.
-        ``.rb``, ``.hb``, ``.rua``, ``.rsa``, ``.rsa.gz`` and the like: Rutherford-Boeing or Harwell-Boeing with real or integer values,
-        assembled, without right-hand sides. ``.mat``: of MATLAB, up to version 7.
+        ``.mtx`` or ``.mtx.gz``: Matrix Market; ``.rb``, ``.hb``, ``.rua``, ``.rsa``, ``.rsa.gz`` and the like: Rutherford-Boeing or
+        Harwell-Boeing, assembled. These are read by the library. The others need SciPy. ``.npz``: of ``scipy.sparse.save_npz``.
+        ``.mat``: of MATLAB, up to version 7.
     name : str, optional
         Of the variable in a ``.mat`` file, such as "A" or "Problem.A"; the only sparse one where it is left out.
     dtype : optional
         Another type than the file's; integers become float64.
     context, **options
-        As for `Matrix`. What a Harwell-Boeing file says of the symmetry is taken where no option does.
+        As for `Matrix`.
 
     Returns
     -------
@@ -52,7 +48,7 @@ def read_matrix(path: str | os.PathLike, *, name: str | None = None, dtype: Any 
     ArgumentError
         Its content has not the format of its extension, or a ``.mat`` file has no variable of that name, or several without a name.
     UnsupportedError
-        SciPy does not read this kind: MATLAB's version 7.3, complex values in Harwell-Boeing.
+        This kind is not read: MATLAB's version 7.3, unassembled matrices in Harwell-Boeing.
     """
     where = os.fsdecode(path_bytes(path))
     read = _reader(where)
@@ -61,7 +57,7 @@ def read_matrix(path: str | os.PathLike, *, name: str | None = None, dtype: Any 
     if read is None:
         return Matrix(path, context=context, dtype=dtype, **options)
     try:
-        entries, known = read(where, name)
+        entries = read(where, name)
     except OSError as failed:
         raise error("SXT_E_FILE_READ", f"{where} could not be read: {failed.strerror or failed}") from None
     except NotImplementedError as failed:
@@ -74,7 +70,7 @@ def read_matrix(path: str | os.PathLike, *, name: str | None = None, dtype: Any 
         raise error("SXT_E_FILE_FORMAT", f"{where} has not the format of its extension, or is damaged: {failed}") from None
     _check_shape(where, entries.shape, options.get("most_rows_per_byte"))
     try:
-        return _matrix(where, entries, known, dtype, context, options)
+        return _matrix(where, entries, dtype, context, options)
     except MemoryError as failed:
         raise failed if isinstance(failed, SextantError) else _too_large(where, failed) from None
 
@@ -91,7 +87,7 @@ def _check_shape(where, shape, most_rows_per_byte):
                     "rows and columns are believed; most_rows_per_byte may be given")  # fmt: skip
 
 
-def _matrix(where, entries, known, dtype, context, options):
+def _matrix(where, entries, dtype, context, options):
     if dtype is None and entries.dtype.kind in "biu":
         dtype = numpy.float64
     if dtype is not None:
@@ -99,19 +95,18 @@ def _matrix(where, entries, known, dtype, context, options):
         if entries.dtype.kind == "c" and numpy.dtype(dtype).kind != "c":
             raise error("SXT_E_TYPE", f"{where} holds complex values, which {numpy.dtype(dtype)} cannot hold")
         entries.data = entries.data.astype(dtype)  # the matrix's own astype adds duplicates up, with places unchecked
-    return Matrix(entries, context=context, **{**(known if "symmetry" not in options else {}), **options})
+    return Matrix(entries, context=context, **options)
 
 
 def _reader(path):
     """By the extension; None: the library's own."""
     plain = path.lower()
     extension = os.path.splitext(plain.removesuffix(".gz"))[1]
-    if extension == ".mtx":
+    boeing = len(extension) == 4 and extension[1] in "rcpi" and extension[2] in "usrzh" and extension[3] in "ae"
+    if extension in (".mtx", ".rb", ".hb") or boeing:
         return None
     if extension in (".npz", ".mat") and not plain.endswith(".gz"):
         return {".npz": _npz, ".mat": _mat}[extension]
-    if extension in (".rb", ".hb") or (len(extension) == 4 and extension[1] in "ri" and extension[2] in "usrz" and extension[3] == "a"):
-        return _harwell_boeing
     raise error("SXT_E_NOT_SUPPORTED", f"read_matrix: {path} ends with none of .mtx, .npz, .rb, .hb, .rsa, .rua and .mat")
 
 
@@ -119,7 +114,7 @@ def _npz(path, _):
     from scipy.sparse import load_npz
 
     _check_arrays(path)
-    return load_npz(path), {}
+    return load_npz(path)
 
 
 def _check_arrays(path):
@@ -141,21 +136,6 @@ def _check_arrays(path):
                     raise ValueError(f"{member.filename} has {member.file_size - file.tell()} bytes, and its header says {count} x {dtype}")
 
 
-def _harwell_boeing(path, _):
-    """SciPy reads general matrices alone: it is told that this is one, and the caller what it is. Exponents may be Fortran's D."""
-    from scipy.io import hb_read
-
-    with (gzip.open if path.lower().endswith(".gz") else open)(path, "rt", encoding="latin-1") as file:
-        head = [file.readline() for _ in range(4)]
-        kind, values = head[2][:3].upper(), file.read()
-    if kind[:1] in ("C", "P", "Q"):
-        raise NotImplementedError(f"it is of type {kind}; real and integer values are read (types R and I)")
-    head[2] = head[2][:1] + "U" + head[2][2:]
-    entries = hb_read(io.StringIO("".join(head) + values.upper().replace("D", "E")))
-    symmetry = _SYMMETRY.get(kind[1:2])
-    return entries, {"symmetry": symmetry, "triangle": "lower"} if symmetry else {}
-
-
 def _mat(path, name):
     from scipy.io import loadmat
 
@@ -171,4 +151,4 @@ def _mat(path, name):
         raise error("SXT_E_ARGUMENT", f"{path} has no sparse matrix {name!r}; those that it has: {names}")
     if name is None and len(found) != 1:
         raise error("SXT_E_ARGUMENT", f"name must say which sparse matrix of {path} is meant: {names}")
-    return found[name] if name is not None else next(iter(found.values())), {}
+    return found[name] if name is not None else next(iter(found.values()))

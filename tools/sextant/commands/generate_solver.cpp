@@ -60,8 +60,13 @@ Language language_of(const GenerateOptions &options) {
   return options.language == "c" ? Language::c : Language::fortran;
 }
 
+// With the extension of the file, by which the library knows its format.
 std::string program_matrix(const MatrixSource &source) {
-  return source.generate.empty() && source.path.ends_with(".gz") ? "matrix.mtx.gz" : "matrix.mtx";
+  if (!source.generate.empty()) return "matrix.mtx";
+  const fs::path path = source.path;
+  const bool zipped = path.extension() == ".gz";
+  const std::string format = (zipped ? path.stem() : path).extension().string();
+  return "matrix" + (format.empty() ? ".mtx" : format) + (zipped ? ".gz" : "");
 }
 
 // The files of a program, its source first.

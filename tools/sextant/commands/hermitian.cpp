@@ -234,7 +234,7 @@ Exit code 4: some system was not solved, and the others were; or a file holds no
 void add_hermitian(CLI::App &parent, Action &action) {
   auto options = std::make_shared<HermitianOptions>();
   CLI::App *app = parent.add_subcommand("hermitian", "Solve a set of dense Hermitian systems at once");
-  app->add_option("matrices", options->matrices, "Matrix Market files, plain or .gz")
+  app->add_option("matrices", options->matrices, "Matrix Market or Harwell-Boeing files, plain or .gz")
       ->type_name("MATRIX.mtx")
       ->required();
   add_file_options(*app);

@@ -111,7 +111,7 @@ Exit code 3: it cannot be written, or one of its commands failed, which it says 
 void add_report(CLI::App &parent, Action &action) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App *app = parent.add_subcommand("report", "One HTML file: machine, models, choices, solves");
-  app->add_option("matrices", options->matrices, "Matrix Market files, plain or .gz")->type_name("MATRIX.mtx...");
+  app->add_option("matrices", options->matrices, "Matrix Market or Harwell-Boeing files, plain or .gz")->type_name("MATRIX.mtx...");
   app->add_option("-o,--output", options->output, "The file")->required()->type_name("FILE.html");
   app->add_option("--generate", options->generate, generate_help)->type_name("NAMES")->capture_default_str();
   app->add_option("--n", options->sizes, "Rows of the generated matrices")

@@ -181,7 +181,7 @@ or without a positive diagonal. 3: a file is missing, malformed, or cannot be wr
 void add_solve(CLI::App &parent, Action &action) {
   auto options = std::make_shared<SolveOptions>();
   CLI::App *app = parent.add_subcommand("solve", "Solve A x = b and say what was chosen, and why");
-  app->add_option("matrix", options->matrix, "A: Matrix Market file, plain or .gz")
+  app->add_option("matrix", options->matrix, "A: Matrix Market or Harwell-Boeing file, plain or .gz")
       ->required()
       ->type_name("MATRIX.mtx");
   add_file_options(*app);

@@ -384,7 +384,7 @@ Judgement verify_on_generated(sxt_context *context, double applies) {
 void add_verify_model(CLI::App &parent, Action &action) {
   auto options = std::make_shared<VerifyOptions>();
   CLI::App *app = parent.add_subcommand("verify-model", "Predicted against measured time of every kernel on matrices");
-  app->add_option("matrices", options->matrices, "Matrix Market files, plain or .gz")->type_name("MATRIX");
+  app->add_option("matrices", options->matrices, "Matrix Market or Harwell-Boeing files, plain or .gz")->type_name("MATRIX");
   add_file_options(*app);
   app->add_option("--generate", options->generate, generate_help);
   app->add_option("--n", options->sizes, "--generate: rows")

@@ -80,7 +80,7 @@ Matrix matrix_of(sxt_context *context, const HostCsr &a, sxt_value_type value_ty
 }
 
 void add_matrix_source(CLI::App &app, MatrixSource &source) {
-  app.add_option("matrix", source.path, "Matrix Market file, plain or .gz")->type_name("MATRIX.mtx");
+  app.add_option("matrix", source.path, "Matrix Market or Harwell-Boeing file, plain or .gz")->type_name("MATRIX.mtx");
   add_file_options(app);
   app.add_option("--generate", source.generate, generate_help)->type_name("NAME");
   app.add_option("--n", source.rows, "Rows of a generated matrix")

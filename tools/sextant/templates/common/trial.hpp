@@ -3,6 +3,8 @@
 // that are one query, its kernel and the args of a run.
 #pragma once
 
+#include <dlfcn.h>
+#include <sextant/plugin/plugin.h>
 #include <sextant/sextant.hpp>
 
 #include <cmath>
@@ -30,6 +32,14 @@ inline sextant::Context open(const char *plugin, const char *device) {
     std::printf("SKIPPED: %s\n", problem.what());
     std::exit(77);
   }
+}
+
+// The first kernel in the file, for kinds whose kernels the library alone calls. NULL: there is none.
+inline const sxt_kernel *kernel_of_file() {
+  void *file = dlopen(plugin_path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const auto entry = file ? reinterpret_cast<sxt_plugin_entry_fn>(dlsym(file, "sxt_plugin_entry_0")) : nullptr;
+  const sxt_plugin *plugin = nullptr;
+  return entry && entry(nullptr, &plugin) == SXT_OK ? plugin->kernels[0] : nullptr;
 }
 
 // The second difference on n points: 2 on the diagonal, -1 beside it. Its rows sum to 1, 0, ..., 0, 1.

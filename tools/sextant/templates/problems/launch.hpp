@@ -3,7 +3,6 @@
 // policies, and programs cannot: the kernel's table is taken from the file.
 #pragma once
 
-#include <dlfcn.h>
 #include <sextant/plugin/kinds/launch.h>
 
 #include "trial.hpp"
@@ -32,15 +31,7 @@ class Problem {
   double predicted() const { return std::numeric_limits<double>::quiet_NaN(); }
 
  private:
-  static const sxt_kernel *find() {
-    void *file = dlopen(trial::plugin_path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    const auto entry = file ? reinterpret_cast<sxt_plugin_entry_fn>(dlsym(file, "sxt_plugin_entry_0")) : nullptr;
-    const sxt_plugin *plugin = nullptr;
-    if (!entry || entry(nullptr, &plugin) != SXT_OK) return nullptr;
-    return plugin->kernels[0];
-  }
-
-  const sxt_kernel *kernel_ = find();
+  const sxt_kernel *kernel_ = trial::kernel_of_file();
   std::vector<sxt_launch_config> configs_;
   sxt_launch_args args_{};
 };
