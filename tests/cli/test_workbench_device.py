@@ -28,7 +28,8 @@ class Lost(test_workbench.Served):
         # The stand-in's events have no time between them: every point is tried, and none can be told a time.
         self.assertIn("could not be measured", self.data_of(self.run_job("model", fields, 120))["error"])
         reached = False
-        for failing in (1000, 2000, 500, 4000):  # so many calls later: the context is made by then
+        # So many calls later. Twice as many each time: between the first point and the last, forty later, one of them falls.
+        for failing in (4000 << step for step in range(10)):
             self.end(self.process)
             self.failing = failing
             self.start()
@@ -41,8 +42,7 @@ class Lost(test_workbench.Served):
         self.assertTrue(reached, error)
         self.assertRegex(error, rf"the fit of {KERNEL} ended after \d+ of \d+ points, at \S+: .")
         self.goes_on()
-        # The next command opens the device anew, and on another device all is as before.
-        self.assertEqual(self.data_of(self.run_job("tree", {"op": "axpy", "type": "f64", "device": "cpu"})).get("error"), None)
+        # On another device all is as before.
         self.assertIn("processor", self.data_of(self.run_job("machine", {"device": "cpu"})))
 
 
