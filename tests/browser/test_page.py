@@ -203,7 +203,7 @@ class Work(Live):
         self.tab("model")
         self.wait(lambda: self.all('select[data-kernels] option'))
         form = 'form[data-action="model"] '
-        self.find(f'{form}input[type="file"]').send_keys(profile)
+        self.find(f'{form}input[data-to="compare"]').send_keys(profile)
         self.wait(lambda: "--compare" in self.find(f"{form}.command").text)
         self.find(f'{form}[name="seconds"]').clear()
         self.find(f'{form}[name="seconds"]').send_keys("5")

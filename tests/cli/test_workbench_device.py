@@ -25,16 +25,16 @@ class Lost(test_workbench.Served):
 
     def test_a_device_that_is_lost_in_the_middle_of_a_fit(self):
         fields = {"kernel": KERNEL, "points": "all", "seconds": "60"}
-        whole = self.data_of(self.run_job("model", fields, 120))
-        self.assertGreater(whole["measured_points"], 8, whole)
-        # So many calls later: the context is made by then, and some points are measured.
+        # The stand-in's events have no time between them: every point is tried, and none can be told a time.
+        self.assertIn("could not be measured", self.data_of(self.run_job("model", fields, 120))["error"])
         reached = False
-        for failing in (2000, 4000, 8000, 16000):
+        # So many calls later. Twice as many each time: between the first point and the last, forty later, one of them falls.
+        for failing in (4000 << step for step in range(10)):
             self.end(self.process)
             self.failing = failing
             self.start()
             result = self.run_job("model", fields, 120)
-            error = self.data_of(result).get("error", "")
+            error = self.data_of(result)["error"]
             self.assertIn('class="error"', result["html"])
             reached = "ended after" in error and "ended after 0 of" not in error
             if reached:
@@ -42,8 +42,7 @@ class Lost(test_workbench.Served):
         self.assertTrue(reached, error)
         self.assertRegex(error, rf"the fit of {KERNEL} ended after \d+ of \d+ points, at \S+: .")
         self.goes_on()
-        # The next command opens the device anew, and on another device all is as before.
-        self.assertEqual(self.data_of(self.run_job("tree", {"op": "axpy", "type": "f64", "device": "cpu"})).get("error"), None)
+        # On another device all is as before.
         self.assertIn("processor", self.data_of(self.run_job("machine", {"device": "cpu"})))
 
 

@@ -38,9 +38,9 @@ std::string reason_to_stop(const BuiltModel &built, const BuilderSettings &setti
   return "";
 }
 
-// A device that failed ends the whole: what it measured before is told, and nothing is made of it.
+// A device that failed ends the whole. tried: points before this one.
 std::string measured_one(sxt_context *context, const ModelledKernel &kernel, const ModelSet &set,
-                         const BuilderSettings &settings, BuiltModel &built, std::size_t p) {
+                         const BuilderSettings &settings, BuiltModel &built, std::size_t p, std::size_t tried) {
   const auto start = Clock::now();
   try {
     std::string problem = measure(context, kernel, set, settings.point_seconds, built.points[p]);
@@ -49,7 +49,7 @@ std::string measured_one(sxt_context *context, const ModelledKernel &kernel, con
   } catch (const ToolError &error) {
     if (error.exit_code() != exit_device) throw;
     throw ToolError(exit_device,
-                    fmt::format("the fit of {} ended after {} of {} points, at {}: {}", kernel.name, built.order.size(),
+                    fmt::format("the fit of {} ended after {} of {} points, at {}: {}", kernel.name, tried,
                                 built.points.size(), built.points[p].name, error.what()),
                     error.status());
   }
@@ -113,6 +113,7 @@ BuiltModel build_model(sxt_context *context, const ModelledKernel &kernel, const
   const auto passed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   BuiltModel built;
   std::string problem;
+  std::size_t tried = 0;
   built.points = points_of(context, kernel, set, [&] { return interrupted() || passed() > settings.seconds; });
   const ModelPoint &any = built.points.front();
   built.label = {kernel.name, any.vector_type, any.matrix_type, any.version, any.model_class};
@@ -122,7 +123,7 @@ BuiltModel build_model(sxt_context *context, const ModelledKernel &kernel, const
     built.next = design.suggestions();
     if (built.next.empty()) break;
     const std::size_t p = built.next.front().point;
-    problem = measured_one(context, kernel, set, settings, built, p);
+    problem = measured_one(context, kernel, set, settings, built, p, tried++);
     if (problem.empty()) {
       built.order.push_back(p);
       built.fit = fit_points(built.points, built.order);

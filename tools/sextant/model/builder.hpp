@@ -33,7 +33,7 @@ struct BuiltModel {
 using AfterRun = std::function<void(const BuiltModel &, const ModelPoint &)>;
 
 // interrupted: asked before the first run, too, while the points are collected.
-// Throws where the device failed, with the number of points that were measured by then.
+// Throws where the device failed, and says after how many points.
 BuiltModel build_model(sxt_context *context, const ModelledKernel &kernel, const ModelSet &set,
                        const BuilderSettings &settings, const std::function<bool()> &interrupted,
                        const AfterRun &after);
