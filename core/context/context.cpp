@@ -155,8 +155,10 @@ void Context::open_device() {
                     text("device = auto does without '", name, "': ", problem));
     }
   }
-  require(!problem.empty() || automatic_, SXT_E_UNKNOWN_NAME,
-          unknown_name("device", settings_.device, device_names(scope_)));
+  // Where no device is known, plugins are missing, and the name is not what is wrong.
+  const auto known = device_names(scope_);
+  require(!problem.empty() || automatic_ || known.empty(), SXT_E_UNKNOWN_NAME,
+          unknown_name("device", settings_.device, known));
   fail(SXT_E_DEVICE, "no device could be opened", problem.empty() ? ": no device plugin was loaded from " : ": ",
        problem.empty() ? registry::own_plugin_directory() : problem);
 }

@@ -7,6 +7,7 @@ steps: tree         install and move (the others need it)
        c-cmake, c-pkgconfig                                  a C program by find_package, by pkg-config
        cxx-cmake                                             a C++ program by find_package
        components   a component that is not there is named
+       half-installed   what is missing, damaged, doubled or of another ABI is named
        fortran-cmake, fortran-source, fortran-pkgconfig      a Fortran program, by installed modules, by their source
        generated, generated-fortran      the program of `sextant generate-solver`, unchanged
        python       the Python package, installed by pip
@@ -31,6 +32,7 @@ import shutil
 import subprocess
 import sys
 
+import half_installed
 import headers
 import shared_objects
 
@@ -193,6 +195,14 @@ def components(t):
         answer = ask_for_component(t, component, component)
         if answer.returncode == 0 or sentence not in " ".join(answer.stderr.split()):
             fail(f"component {component}: expected an error with '{sentence}', found\n{answer.stderr}")
+
+
+def half(t):
+    """Trees that are not whole."""
+    if not (t.prefix / "bin" / "sextant").exists():
+        skip("this build has no sextant command")
+    require_none(half_installed.problems(t, t.build_folder, own_settings_aside()))
+    print(f"{len(half_installed.CASES) + 2} trees")
 
 
 def need_fortran(t):
@@ -405,7 +415,7 @@ def relocation(t):
 
 
 STEPS = {
-    "tree": tree, "c-cmake": c_cmake, "c-pkgconfig": c_pkgconfig, "cxx-cmake": cxx_cmake, "components": components,
+    "tree": tree, "c-cmake": c_cmake, "c-pkgconfig": c_pkgconfig, "cxx-cmake": cxx_cmake, "components": components, "half-installed": half,
     "fortran-cmake": fortran_cmake, "fortran-source": fortran_source, "fortran-pkgconfig": fortran_pkgconfig,
     "generated": generated, "generated-fortran": generated_fortran, "python": python, "plugin": plugin, "kinds": kinds, "template": template,
     "product": product, "documents": documents, "exports": exports,
