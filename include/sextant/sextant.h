@@ -171,7 +171,8 @@ SXT_API sxt_status sxt_refusal_get(int64_t i, sxt_refusal_info *info);
 
 enum { SXT_CHECK_FAILED = 0, SXT_CHECK_PASSED = 1, SXT_CHECK_DECLINED = 2 };
 /* One line of a check: a kernel, a case, its outcome, and a sentence: by how much it passed, what is wrong, or why the
- * kernel declined the case. */
+ * kernel declined the case. Each kernel ends with the line "predicted and measured times", where runs could be timed, and
+ * the line "verdict": how many cases prove it, were declined or tell nothing; SXT_CHECK_DECLINED: not proven. */
 typedef void (*sxt_check_line)(void *user, const char *kernel, const char *check, int32_t outcome,
                                const char *sentence);
 /* Loads one plugin and runs the conformance suite of every kind its kernels belong to, in this process: use a child
@@ -226,7 +227,7 @@ SXT_API sxt_status sxt_matrix_from_csr(sxt_context *context, int64_t rows, int64
 SXT_API sxt_status sxt_matrix_from_csc(sxt_context *context, int64_t rows, int64_t cols, const void *col_ptr,
                                        const void *row, const void *values, const sxt_matrix_options *options,
                                        sxt_matrix **matrix);
-/* From a Matrix Market file, plain or gzip. Only value_type, duplicates, check_finite, most_rows_per_byte and
+/* From a Matrix Market file, or by its name (.rb, .rua, ...) a Harwell-Boeing one, plain or gzip. Only value_type, duplicates, check_finite, most_rows_per_byte and
  * symmetry_tolerance are used. SXT_E_FILE_READ,
  * SXT_E_FILE_FORMAT name file and line. [any-thread] */
 SXT_API sxt_status sxt_matrix_from_file(sxt_context *context, const char *path, const sxt_matrix_options *options,

@@ -43,6 +43,8 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 CUDA_HEADER = re.compile(r"^(cuda|cub/|thrust/|cooperative_groups|cublas|cusparse|cusolver|nvml|nvrtc|curand|cufft)")
 # Tries out a CUDA toolkit before anything is built with it: no part of the product.
 CUDA_PROGRAMS = {pathlib.Path("tools/lib/cuda-check/check.cu")}
+# Texts of plugins, which the command holds and does not compile.
+PLUGIN_TEMPLATE = re.compile(r"^tools/sextant/templates/[^/]+/kernel\.cu$")
 # Header-only helpers for kernels in CUDA.
 CUDA_HELPER = re.compile(r"^(include/)?sextant/sdk/cuda/")
 # What each folder of the headers may include of the others.
@@ -135,7 +137,7 @@ def check_core_include(order, path, name, target):
 def check_include(root, path, name, order=()):
     """The sentence that says why path may not include name, or None."""
     area = path.parts[0]
-    may_see_cuda = area == "plugins" or path in CUDA_PROGRAMS or CUDA_HELPER.match(path.as_posix())
+    may_see_cuda = area == "plugins" or path in CUDA_PROGRAMS or CUDA_HELPER.match(path.as_posix()) or PLUGIN_TEMPLATE.match(path.as_posix())
     if (CUDA_HEADER.match(name) or CUDA_HELPER.match(name)) and not may_see_cuda:
         return f"includes {name}: CUDA stays under plugins/"
     target = resolve(root, path, name)

@@ -16,7 +16,7 @@ HOSTS = ["py" + r"pi\.org", r"pythonhosted" + r"\.org", r"deb\." + r"debian\.org
          r"registry\." + r"npmjs", r"index\." + r"crates\.io", r"proxy\." + r"golang\.org"]
 # A folder counts only where it starts a path, not behind a variable or "..".
 FORBIDDEN = re.compile("|".join([r"(?<![\w.}$)*-])(?:" + "|".join(FOLDERS) + ")", *HOSTS]))
-HEADER = re.compile(r"(?<![\w.-])(?:include/)?(sextant/(?:[a-z_]+/)*[a-z_]+\.(?:h|hpp))\b")
+HEADER = re.compile(r"(?<![\w.-])(?<!tools/)(?:include/)?(sextant/(?:[a-z_]+/)*[a-z_]+\.(?:h|hpp))\b")
 # Tells of headers that are gone.
 HEADERS_GONE = "docs/header_paths.md"
 DOCUMENT = re.compile(r"(?<![\w/.-])([\w./-]+\.md)\b")

@@ -155,6 +155,8 @@ class Arrows(RuleTest):
 
     def test_helpers_for_cuda_are_for_plugins(self):
         self.plant("include/sextant/sdk/cuda/exec.hpp", SPDX + "#include <cuda_runtime.h>\n")
+        self.plant("tools/sextant/templates/spmv/kernel.cu", SPDX + '#include "sextant/sdk/cuda/exec.hpp"\n')  # the text of a plugin
+        self.assertEqual(self.problems(check_arrows), [])
         self.check_planted("tools/x.cpp", '#include "sextant/sdk/cuda/exec.hpp"', "CUDA stays under plugins/")
 
     def test_tools_must_not_see_core(self):
