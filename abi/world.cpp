@@ -68,6 +68,7 @@ sxt_status make_rows(sxt_world *world, RowsGiven rows, EntryArrays entries, cons
     inner->together(call, 4, [&](Frame &) {
       const sxt_matrix_options options = read_sized(given_options, matrix_defaults(), "options");
       check_of_world(options);
+      check_given(rows);  // before an array of that length is read
       entries = with_types(entries, options);
       check_arrays(inner->context(0), entries);
       if (entries.layout == EntryArrays::Layout::csr) entries.nnz = last_pointer(entries, options.index_base);

@@ -39,6 +39,7 @@ module sextant_matrix_work
   type, extends(sextant_object) :: matrix_base
     private
     type(sxt_matrix_info) :: info
+    integer(int64), public :: members_of_world = 0 ! 0: it is of one context
   contains
     procedure :: rows       ! number of rows; 0 when the matrix is not made
     procedure :: cols

@@ -218,6 +218,7 @@ contains
     call conclude(self, sxt_matrix_from_csr_rows(self%c_handle(), rows(1), rows(1), rows(2) - 1, row_ptr%count - 1, &
                                                  row_ptr%address, col%address, values%address, options, handle), stat)
     if (stat == sxt_ok) call keep_matrix(a, handle, stat)
+    if (stat == sxt_ok) a%members_of_world = self%members()
   end subroutine
 
   subroutine coo_rows_i32(self, a, rows, first, last, row, col, values, symmetry, settings, stat)
@@ -266,6 +267,7 @@ contains
                                                  max(0_int64, rows(3) - rows(2) + 1), values%count, row%address, &
                                                  col%address, values%address, options, handle), stat)
     if (stat == sxt_ok) call keep_matrix(a, handle, stat)
+    if (stat == sxt_ok) a%members_of_world = self%members()
   end subroutine
 
   subroutine split(self, a, whole, method, stat)
@@ -283,6 +285,7 @@ contains
     handle = c_null_ptr
     call conclude(self, sxt_matrix_split(self%c_handle(), whole%c_handle(), options, handle), stat)
     if (stat == sxt_ok) call keep_matrix(a, handle, stat)
+    if (stat == sxt_ok) a%members_of_world = self%members()
   end subroutine
 
   subroutine rows_of(self, a, begin, stat)
@@ -291,8 +294,12 @@ contains
     integer(int64), intent(out) :: begin(:)
     integer(int32), intent(out) :: stat
     if (.not. room_for_members(self, begin, stat)) return
+    if (a%members_of_world /= 0 .and. a%members_of_world /= self%members()) then
+      call refuse(self, sxt_e_argument, 'the matrix belongs to another world', stat)
+      return
+    end if
     call conclude(self, sxt_matrix_rows(a%c_handle(), begin), stat)
-    begin = begin + 1
+    if (stat == sxt_ok) begin = begin + 1
   end subroutine
 
   subroutine plan_rows(self, rows, begin, stat)
@@ -302,7 +309,7 @@ contains
     integer(int32), intent(out) :: stat
     if (.not. room_for_members(self, begin, stat)) return
     call conclude(self, sxt_rows_plan(self%c_handle(), rows, begin), stat)
-    begin = begin + 1
+    if (stat == sxt_ok) begin = begin + 1
   end subroutine
 
   function room_for_members(self, begin, stat) result(enough)

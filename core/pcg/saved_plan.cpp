@@ -69,6 +69,12 @@ std::string PcgPlanner::why_not_as_planned(const SolverPlan &saved) const {
   const std::string wanted = precision_wanted(problem_.settings, problem_.matrix().value_type());
   if (!wanted.empty() && (wanted == "f32") != saved.narrow)
     return text("its matrix is held in ", saved.narrow ? "f32" : "f64", ", this one is to be in ", wanted);
+  try {  // of a plugin that is not loaded, or of a file that was changed
+    if (saved.preconditioner != "none") check_method(saved.preconditioner, problem_.context());
+  } catch (const Error &problem) {
+    if (problem.status() != SXT_E_UNKNOWN_NAME) throw;
+    return problem.what();
+  }
   return "";
 }
 
@@ -100,7 +106,6 @@ PcgPlan PcgPlanner::follow(const SolverPlan &saved) {
   out.outlook.settled = saved.settled;
   out.outlook.from = "as the loaded plan says";
   notes_.push_back("preconditioner " + method + ": the loaded plan says so");
-  if (method != "none") check_method(method, problem_.context());
   if (saved.ordered || problem_.settings.reorder > 0)
     consider_order(out, method, expected);  // and the preconditioner in that order
   if (method != "none" && !out.system.preconditioner_choice()) chooser_.precondition(out.system, method, expected);

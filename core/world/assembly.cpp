@@ -14,14 +14,6 @@ namespace {
 
 constexpr const char *by_csr = "sxt_matrix_from_csr_rows", *by_coo = "sxt_matrix_from_coo_rows";
 
-void check_given(const RowsGiven &given) {
-  require(given.rows >= 0 && given.cols >= 0 && given.rows <= kLargestSize && given.cols <= kLargestSize,
-          SXT_E_ARGUMENT, "rows (", given.rows, ") and cols (", given.cols, ") are no sizes of a matrix");
-  require(given.count >= 0 && (given.count == 0 || (given.first >= 0 && given.first <= given.rows - given.count)),
-          SXT_E_DIMENSION, "row_begin ", given.first, " and row_count ", given.count, " are outside the ", given.rows,
-          " rows of the matrix");
-}
-
 // The general form: what is stated of the whole matrix does not hold of some of its rows.
 AssemblyOptions of_rows(AssemblyOptions options) {
   options.symmetry = SXT_GENERAL;
@@ -137,6 +129,14 @@ CsrArrays copied(const CsrArrays &from, const Allocator &allocator) {
 }
 
 }  // namespace
+
+void check_given(const RowsGiven &given) {
+  require(given.rows >= 0 && given.cols >= 0 && given.rows <= kLargestSize && given.cols <= kLargestSize,
+          SXT_E_ARGUMENT, "rows (", given.rows, ") and cols (", given.cols, ") are no sizes of a matrix");
+  require(given.count >= 0 && (given.count == 0 || (given.first >= 0 && given.first <= given.rows - given.count)),
+          SXT_E_DIMENSION, "row_begin ", given.first, " and row_count ", given.count, " are outside the ", given.rows,
+          " rows of the matrix");
+}
 
 std::shared_ptr<WorldMatrix> WorldMatrix::from_csr(std::shared_ptr<World> world, const RowsGiven &given,
                                                    const EntryArrays &entries, const AssemblyOptions &options) {

@@ -25,6 +25,8 @@ struct RowsGiven {
   bool check_finite = true;
   int index_base = 0;  // of the caller's arrays, for sentences
 };
+// Throws where the rows are none of the matrix.
+void check_given(const RowsGiven &given);
 
 // Numbers of a frame in which ranks say what they bring.
 enum Said { said_first, said_count, said_rows, said_cols, said_type, said_symmetry, said_nnz };

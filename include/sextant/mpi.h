@@ -139,18 +139,26 @@ static inline sxt_status sxt_mpi_wait(void *user, void **request, double seconds
   return SXT_OK;
 }
 
-/* Collective over `of`, which is duplicated; its error handler stays, the duplicate's returns errors. SXT_E_STATE before MPI_Init
- * and after MPI_Finalize, SXT_E_COMM, SXT_E_MEMORY. */
+/* Collective over `of`, which is duplicated; its error handler stays, the duplicate's returns errors. SXT_E_ARGUMENT for
+ * MPI_COMM_NULL, which MPI_Comm_split gives to ranks that it leaves out; SXT_E_STATE before MPI_Init and after MPI_Finalize;
+ * SXT_E_COMM, SXT_E_MEMORY. */
 static inline sxt_status sxt_comm_mpi_create(MPI_Comm of, sxt_comm *comm) {
   int begun = 0, over = 0, rank = 0, size = 0;
   sxt_mpi_state *state;
-  if (!comm) return SXT_E_ARGUMENT;
+  MPI_Errhandler handler;
+  int failed = 0;
+  if (!comm || of == MPI_COMM_NULL) return SXT_E_ARGUMENT;
   MPI_Initialized(&begun);
   if (begun) MPI_Finalized(&over);
   if (!begun || over) return SXT_E_STATE;
   state = (sxt_mpi_state *)calloc(1, sizeof *state);
   if (!state) return SXT_E_MEMORY;
-  if (MPI_Comm_dup(of, &state->comm) != MPI_SUCCESS) return free(state), SXT_E_COMM;
+  MPI_Comm_get_errhandler(of, &handler); /* the caller's may end the program */
+  MPI_Comm_set_errhandler(of, MPI_ERRORS_RETURN);
+  failed = MPI_Comm_dup(of, &state->comm) != MPI_SUCCESS;
+  MPI_Comm_set_errhandler(of, handler);
+  MPI_Errhandler_free(&handler);
+  if (failed) return free(state), SXT_E_COMM;
   MPI_Comm_set_errhandler(state->comm, MPI_ERRORS_RETURN);
   MPI_Comm_rank(state->comm, &rank);
   MPI_Comm_size(state->comm, &size);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -101,6 +103,26 @@ TEST_F(SavedPlanTest, APlanForAnEvenDiagonalIsNotFollowedForAnUnevenOne) {
 }
 
 // Two solvers of one matrix, of which one was asked for something by name: each follows its own part of the plan.
+TEST_F(SavedPlanTest, APlanThatNamesAnUnknownPreconditionerIsNotFollowed) {
+  const Csr a = uneven(40);
+  const Context first = cpu();
+  solve(first, a, pcg_options());
+  ASSERT_EQ(sxt_plan_save(first.get(), path_.c_str()), SXT_OK);
+  std::ifstream file(path_);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t at = text.find('\'', text.find("preconditioner = "));
+  ASSERT_NE(at, std::string::npos) << text;
+  std::ofstream(path_) << text.insert(at + 1, "no-such-");
+  for (const int required : {0, 1}) {
+    const Context second = cpu();
+    ASSERT_EQ(sxt_plan_load(second.get(), path_.c_str(), required), SXT_OK) << last_error(second);
+    const Made made = solve(second, a, pcg_options(), required ? SXT_E_PLAN : SXT_OK);
+    if (!required) {
+      EXPECT_NE(made.explanation.find("does not fit"), std::string::npos) << made.explanation;
+    }
+  }
+}
+
 TEST_F(SavedPlanTest, SolversThatWereAskedDifferentlyAreKeptApart) {
   const Csr a = uneven(60);
   const auto asked = [](int by) {

@@ -114,6 +114,7 @@ int main(int argc, char **argv) {
   context_options.device = "cpu";
   context_options.threads = 1;
   must(sxt_context_create(&context_options, &context), "context", NULL);
+  if (sxt_comm_mpi_create(MPI_COMM_NULL, &comm) != SXT_E_ARGUMENT) must(SXT_E_INTERNAL, "no communicator", NULL);
   must(sxt_comm_mpi_create(MPI_COMM_WORLD, &comm), "communicator", NULL);
   sxt_world_options_init(&options, sizeof options);
   options.time_limit = dies ? 1 : 100;

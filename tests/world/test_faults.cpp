@@ -48,6 +48,21 @@ TEST(WorldFaults, RowsThatOverlapOrAreMissing) {
   all_refuse({{18, 18}, {0, 18}}, SXT_E_DIMENSION, "no rank brings rows 0 to 17", of_laplacian);
 }
 
+// Refused by the numbers alone: the arrays are shorter than these say.
+TEST(WorldFaults, RowsThatAreNoneAreRefusedBeforeArraysAreRead) {
+  const Rank one(nullptr, 1);
+  const std::vector<std::int32_t> row_ptr(11, 0);
+  const double value = 1;
+  const sxt_matrix_options options = api_test::matrix_options();
+  sxt_matrix *made = nullptr;
+  for (const std::int64_t count : {std::int64_t{1} << 40, std::int64_t{-1}}) {
+    EXPECT_EQ(sxt_matrix_from_csr_rows(one.world.get(), 10, 10, 0, count, row_ptr.data(), row_ptr.data(), &value,
+                                       &options, &made),
+              SXT_E_DIMENSION);
+    EXPECT_EQ(made, nullptr);
+  }
+}
+
 TEST(WorldFaults, RanksThatDisagreeOnSizesOrTypes) {
   const auto with = [](auto &&change) {
     return [change](sxt_world *world, Rows rows, int rank, sxt_matrix **out) {

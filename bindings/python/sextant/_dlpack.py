@@ -50,10 +50,12 @@ def _capsule(x, stream):
         return x.__dlpack__(**arguments)
 
 
-def _read(capsule):
+def _read(name, capsule):
     """The tensor in a capsule, and whether it may be written."""
     if _name(capsule) == b"dltensor_versioned":
         managed = _Versioned.from_address(_pointer(capsule, b"dltensor_versioned"))
+        if managed.major != 1:  # another one may lie otherwise in memory
+            raise error("SXT_E_NOT_SUPPORTED", f"{name} comes by DLPack {managed.major}.{managed.minor}; version 1 is taken")
         return managed.tensor, not managed.flags & 1
     return _Tensor.from_address(_pointer(capsule, b"dltensor")), True
 
@@ -67,7 +69,7 @@ def view(name: str, x, stream=None):
         raise error("SXT_E_NOT_SUPPORTED", f"{name} lies on a device of DLPack type {kind}; host memory and CUDA are taken")
     on_device = kind in (CUDA, CUDA_MANAGED)
     capsule = _capsule(x, (_LEGACY_STREAM if stream is None else stream) if on_device else None)
-    tensor, writeable = _read(capsule)
+    tensor, writeable = _read(name, capsule)
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
     code = _KINDS.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
     if code is None:
@@ -76,6 +78,11 @@ def view(name: str, x, stream=None):
     dtype = numpy.dtype(code)
     strides = tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else _packed(shape)
     address = (tensor.data or 0) + tensor.byte_offset
+    most = sys.maxsize // dtype.itemsize
+    if any(not 0 <= extent <= most for extent in shape) or any(not -most <= stride <= most for stride in strides):
+        raise error("SXT_E_ARGUMENT", f"{name} has the extents {shape} and strides {strides}: no tensor has such")
+    if tensor.data is None and 0 not in shape:
+        raise error("SXT_E_ARGUMENT", f"{name} has no memory")
     if on_device:
         return DeviceArray((x, capsule), address, shape, strides, dtype, int(ordinal), writeable)
     return numpy.asarray(_Host((x, capsule), address, shape, strides, dtype, writeable))

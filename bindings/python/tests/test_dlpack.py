@@ -129,3 +129,19 @@ def test_pytorch(a):
     y = a @ x
     assert isinstance(y, torch.Tensor) and y.tolist() == (line(4) @ x.numpy()).tolist()
     assert a.multiply(x, out=y) is y
+
+
+def test_damaged_tensors_and_other_versions():
+    def refused(status, change, versioned=True):
+        tensor = Tensor(numpy.arange(4.0)[::1], versioned=versioned)
+        tensor.managed.tensor.strides = tensor.strides
+        change(tensor)
+        with pytest.raises(sextant.SextantError) as caught:
+            _dlpack.view("x", tensor)
+        assert caught.value.code == status and "x" in str(caught.value)
+
+    refused("SXT_E_NOT_SUPPORTED", lambda tensor: setattr(tensor.managed, "major", 2))
+    refused("SXT_E_ARGUMENT", lambda tensor: tensor.shape.__setitem__(0, -4))
+    refused("SXT_E_ARGUMENT", lambda tensor: tensor.shape.__setitem__(0, 2**62))
+    refused("SXT_E_ARGUMENT", lambda tensor: tensor.strides.__setitem__(0, 2**62))
+    refused("SXT_E_ARGUMENT", lambda tensor: setattr(tensor.managed.tensor, "data", None))
