@@ -200,7 +200,7 @@ class HarwellBoeing(CommandTest):
         entries = [(1, 1, 4.0), (2, 1, -1.0), (2, 2, 4.0), (3, 2, -2.0), (3, 3, 4.0)]
         for name, text in (("a.mtx", coordinate(3, 3, entries, "symmetric")), ("a.rb", self.lines()), ("a.RSA", self.lines())):
             out = self.path(name + ".x.mtx")
-            self.run_command("solve", self.file(name, text), "--device", "cpu", "-o", out)
+            self.run_command("solve", self.file(name, text), "--rhs-ones", "--device", "cpu", "-o", out)
             for value in read_array(out):
                 self.assertAlmostEqual(value, 1, places=7)
 

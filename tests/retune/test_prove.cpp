@@ -62,7 +62,7 @@ const Refused refusals[] = {
     {"trap;", "end the whole program"},
     {"nanosleep.u32 20;", "waits for time"},
     {"cp.async.wait_all;", "shared memory"},
-    {"ld.param.u32 %r6, [%r3];", "%tid.x reaches ld"},
+    {"ld.param.u32 %r6, [%r3];", "address of a parameter"},
     {"griddepcontrol.wait;", "another kernel"},
     {"mov.u32 %r6, !0;", "not understood"},
     {"mul.lo.u32 %r6, %r3, - 1;", "not understood"},
@@ -84,11 +84,49 @@ const Refused refusals[] = {
     {"{ .reg .u32 x; mov.u32 x, %r3; }\n{ .param .b32 x; }", "two things"},
     {".reg .u64 ptr, pt2; mov.u64 pt2, k_param_0; cvt.u64.u32 %rd5, %r3; add.u64 ptr, pt2, %rd5;\nld.param.u8 %r6, "
      "[ptr];",
-     "reaches ld"},
+     "address of a parameter"},
     {"ld.global.u32 %r6, [%rd2+%r3];", "not understood"},
     {"st.global.u32 [%rd2], %r5 %r3;", "not understood"},
     {"mov.u64 %rd5, k_param_0+%r3;", "not understood"},
 };
+
+// Names that ptxas reads by their scope, numbers that end within a word, values that come and go in registers.
+TEST(RetuneProof, WhatHasTwoMeaningsIsRefused) {
+  const char *const bodies[] = {
+      "{ .reg .u32 %laneid; mov.u32 %laneid, 5; }\nmov.u32 %r7, %laneid;",
+      "mov.u32 %r7, %clock;\n.reg .u32 %clock; mov.u32 %clock, 5;",
+      "{ .reg .u32 %envreg<32>; mov.u32 %envreg3, 0; }\nmov.u32 %r7, %envreg3;",
+      "{ .reg .u32 %tid; mov.u32 %tid, 0; }",
+      "{ .reg .u64 g; mov.u64 g, 0; }\nmov.u64 %rd5, g;",
+      "{ .reg .u64 h; mov.u64 h, 0; }\nmov.u64 %rd5, h;",
+      "{ .reg .u32 k_param_0; mov.u32 k_param_0, 0; }",
+      "{ .reg .u32 f; mov.u32 f, 0; }",
+      ".local .align 4 .b32 a, b;",
+      "{ .param .b32 %r7; }\nmov.u32 %r7, %tid.x;\ncall.uni f, (%r7);",
+      ".loc 1 5 0membar.gl;",
+      ".loc 1 5 0exit;",
+      "ld.param.u32 %r7, [k_param_0+-528];",
+      "ld.param.u32 %r7, [k_param_0+4096];",
+      "ld.global.u32 %r7, [g+-4];",
+      "mov.u32 %r7, 0x;",
+      "mov.u32 %r7, 12abc;",
+  };
+  const std::string after = ".func f(.param .b32 f_param_0)\n{ ret; }\n";
+  for (const char *body : bodies) {
+    std::string text = kernel(index_and_bound + body + "\nst.global.u32 [%rd2], %r5;\n" + end);
+    text.insert(head.size(), ".global .u32 g, h;\n");
+    EXPECT_FALSE(prove(text + after).proven) << body;
+  }
+  const std::string call = index_and_bound + "call.uni f;\nst.global.u32 [%rd2], %r5;\n" + end;
+  EXPECT_TRUE(prove(kernel(call) + ".func f()\n{ ret; }\n").proven);
+  EXPECT_FALSE(prove(kernel(call) + ".func (.reg .u32 r) f()\n{ ret; }\n").proven);
+  for (const char *directive : {".maxnreg 0x40.reqntid 64", ".maxnreg 64x"}) {
+    std::string text = kernel(call);
+    EXPECT_FALSE(
+        prove(text.replace(text.find("\n{"), 1, "\n" + std::string(directive) + "\n") + ".func f()\n{ ret; }\n").proven)
+        << directive;
+  }
+}
 
 TEST(RetuneProof, RefusalsNameTheirLine) {
   constexpr std::size_t first_line = 16;

@@ -140,9 +140,13 @@ void add_looked_up(void *driver) {
   add(5, look_up("cuGetProcAddress", 12000, 0));
 }
 
+// This thread is at it: what the driver looks up meanwhile is its own.
+thread_local bool establishing = false;
+
 // False without a driver, and in a child that was forked while a thread of its parent was at it.
 bool establish() {
   if (established.load(std::memory_order_acquire) == done) return true;
+  if (establishing) return false;
   void *driver = driver_handle();
   if (!driver) return false;
   const int own = getpid();
@@ -154,8 +158,10 @@ bool establish() {
     }
     return true;
   }
+  establishing = true;
   for (int entry = 0; entry < entry_count; ++entry) add(entry, next_dlsym(driver, entries[entry].name));
   add_looked_up(driver);
+  establishing = false;
   established.store(done, std::memory_order_release);
   return true;
 }

@@ -66,22 +66,23 @@ bool Registry::is_ours() const {
   return owner == 0 || owner == getpid();
 }
 
-std::unique_lock<std::mutex> Registry::lock() {
+Lock Registry::lock() {
   int owner = 0;
   const int own = getpid();
   if (!process_.compare_exchange_strong(owner, own) && owner != own) throw NotOurs{};
-  return std::unique_lock(mutex_);
+  if (Lock::is_here()) throw NotOurs{};
+  return Lock(std::unique_lock(mutex_));
 }
 
-std::unique_lock<std::mutex> Registry::lock_for(std::chrono::milliseconds most) {
-  if (!is_ours()) throw NotOurs{};
+Lock Registry::lock_for(std::chrono::milliseconds most) {
+  if (!is_ours() || Lock::is_here()) throw NotOurs{};
   const auto end = std::chrono::steady_clock::now() + most;
   std::unique_lock held(mutex_, std::try_to_lock);
   while (!held && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     held.try_lock();
   }
-  return held;
+  return Lock(std::move(held));
 }
 
 void Registry::loaded(Handle owner, bool library, image::Image image) {

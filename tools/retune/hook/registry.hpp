@@ -54,6 +54,22 @@ struct LoadedModule {
   std::vector<std::unique_ptr<Proofs>> proofs;  // one for each PTX of the image, once needed
 };
 
+// The registry's lock, and that this thread has it.
+class Lock {
+ public:
+  explicit Lock(std::unique_lock<std::mutex> held) : held_(std::move(held)) { is_here_ = held_.owns_lock(); }
+  ~Lock() {
+    if (held_) is_here_ = false;
+  }
+  Lock(const Lock &) = delete;
+  explicit operator bool() const { return held_.owns_lock(); }
+  static bool is_here() { return is_here_; }
+
+ private:
+  std::unique_lock<std::mutex> held_;
+  static inline thread_local volatile bool is_here_ = false;
+};
+
 // This process was forked from one that uses the device: what it launches, the driver refuses.
 struct NotOurs {};
 
@@ -73,9 +89,10 @@ class Registry {
   }
   // Throws NotOurs in a child of the process that used the device: a thread that the child does not have may hold the
   // lock.
-  std::unique_lock<std::mutex> lock();
+  // Also where this thread holds it already, because a signal's handler came between.
+  Lock lock();
   // The same, or none after so long.
-  std::unique_lock<std::mutex> lock_for(std::chrono::milliseconds most);
+  Lock lock_for(std::chrono::milliseconds most);
   std::atomic<std::uint64_t> unknown_launches{0};
   // Of the process that first used the device; a child that did not is none of ours.
   bool is_ours() const;

@@ -16,11 +16,11 @@ bool declares(std::string_view word) {
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_number(std::string_view text) {
-  return !text.empty() && (is_digit(text[0]) || (text.size() > 1 && text[0] == '-' && is_digit(text[1])));
-}
 // A name, an opcode or a number, which may be negative; no punctuation mark.
-bool is_word(std::string_view text) { return !text.empty() && (word_character(text[0]) || is_number(text)); }
+bool is_word(std::string_view text) {
+  if (text.empty()) return false;
+  return is_digit(text[0]) || text[0] == '-' ? is_number(text) : word_character(text[0]);
+}
 
 // Bits of a register's type; 0: not known.
 int bits_of(std::string_view type) {
@@ -49,6 +49,9 @@ class Reader {
     }
     for (const std::string_view label : body_.labels)
       if (body_.bits(label) || body_.locals.count(label) || body_.params.count(label)) refuse_name(0, label);
+    for (const auto *names : {&body_.locals, &body_.params})
+      for (const std::string_view name : *names)
+        if (body_.bits(name)) refuse_name(0, name);
     return std::move(body_);
   }
 
@@ -81,6 +84,8 @@ class Reader {
     std::string_view name;
     for (Token next = tokens_.next(); next.text != ";"; next = tokens_.next()) {
       if (next.text.empty()) return refuse(token.line, "what begins here does not end");
+      if (next.text == "," && token.text != ".branchtargets" && token.text != ".pragma")
+        return refuse(token.line, "it declares several variables at once");
       if (next.text[0] != '.' && word_character(next.text[0]) && !is_digit(next.text[0]) && name.empty())
         name = next.text;
     }
@@ -128,21 +133,21 @@ class Reader {
 
   // .loc 1 20 3, function_name $name+4, inlined_at 1 10 2: it ends where these words do, and not with its line.
   void location(std::size_t line) {
-    const auto numbers = [&] { return take(is_number) && take(is_number) && take(is_number); };
+    const auto numbers = [&] { return take(is_integer) && take(is_integer) && take(is_integer); };
     if (!numbers()) return refuse(line, "this place in a source is not understood");
     while (take_mark(",")) {
       const bool name = take_mark("function_name");
       const bool known =
-          name ? take(is_word) && (!take_mark("+") || take(is_number)) : take_mark("inlined_at") && numbers();
+          name ? take(is_word) && (!take_mark("+") || take(is_integer)) : take_mark("inlined_at") && numbers();
       if (!known) return refuse(line, "this place in a source is not understood");
     }
   }
   // .file 1 "name", 123, 456
   void file(std::size_t line) {
     const auto quoted = [](std::string_view text) { return !text.empty() && text[0] == '"'; };
-    if (!take(is_number) || !take(quoted)) return refuse(line, "this file is not understood");
+    if (!take(is_integer) || !take(quoted)) return refuse(line, "this file is not understood");
     while (take_mark(","))
-      if (!take(is_number)) return refuse(line, "this file is not understood");
+      if (!take(is_integer)) return refuse(line, "this file is not understood");
   }
 
   void statement(Token token) {
@@ -188,7 +193,7 @@ class Reader {
     if (take_mark("]")) return true;
     take_mark("+");
     const std::string_view offset = tokens_.next().text;
-    if (!is_number(offset)) return false;
+    if (!is_integer(offset)) return false;
     words.push_back(offset);
     return tokens_.next().text == "]";
   }
@@ -262,6 +267,13 @@ bool Body::add_registers(std::string_view name, std::size_t count, int bits) {
   if (range.count && range.bits != bits) return false;
   range = {std::max(range.count, count), bits};
   return true;
+}
+
+std::vector<std::string_view> Body::register_names() const {
+  std::vector<std::string_view> all;
+  for (const auto &[name, bits] : registers_) all.push_back(name);
+  for (const auto &[name, range] : ranges_) all.push_back(name);
+  return all;
 }
 
 Body read_body(const Function &function) { return Reader(function).read(); }

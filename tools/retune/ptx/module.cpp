@@ -132,8 +132,19 @@ class Reader {
       const bool is_name = first == '_' || first == '$' || first == '%' || (first >= 'a' && first <= 'z') ||
                            (first >= 'A' && first <= 'Z');
       if (name.empty() && is_name) names.insert(name = token.text);
+      if (token.text == ",") name = {};                // of several
       if (token.text == "=") return skip_statement();  // numbers without an end
     }
+  }
+
+  // Behind "(": parameters and results, of which those in registers are not followed.
+  bool parameters(Function &found) {
+    for (Token token = tokens_.next(); token.text != ")"; token = tokens_.next()) {
+      if (token.text.empty() || token.text == "(") return false;
+      if (token.text == ".reg" && !found.refusal)
+        found.refusal = refuse(token.line, "it takes or gives values in registers");
+    }
+    return true;
   }
 
   // .func (.param .b64 result) name (.param .b64 a) .noreturn { ... }, or ; for a declaration
@@ -143,14 +154,19 @@ class Reader {
     Token token = tokens_.next();
     while (!token.text.empty() && (token.text == "(" || token.text[0] == '.')) {
       if (token.text == ".attribute") found.refusal = refuse(token.line, "its attributes are not known");
-      if (token.text == "(" && !skip_group(tokens_, "(", ")")) return broken(line);
+      if (token.text == "(" && !parameters(found)) return broken(line);
       token = tokens_.next();
     }
     found.name = token.text;
     for (token = tokens_.next(); token.text != "{"; token = tokens_.next()) {
       if (token.text.empty()) return broken(line);
       if (token.text == ";") return;
-      if (token.text == "(" && !skip_group(tokens_, "(", ")")) return broken(line);
+      if (token.text == "(") {
+        if (!parameters(found)) return broken(line);
+        continue;
+      }
+      const bool plain = token.text == "," || token.text[0] == '.' || token.text[0] == '"' || is_integer(token.text);
+      if (!plain && !found.refusal) found.refusal = refuse(token.line, "its head has " + quoted(token.text));
       if (token.text[0] == '.' && !harmless_directive(token.text) && !found.refusal)
         found.refusal = refuse(token.line, "its head has " + std::string(token.text) + ", which binds its shape");
     }

@@ -60,6 +60,8 @@ struct Body {
   int bits(std::string_view word) const;
   // Notes a register, or, with a count, as many with numbers behind the name. False where it has another width already.
   bool add_registers(std::string_view name, std::size_t count, int bits);
+  // Names of registers, and what stands before the number in names of several.
+  std::vector<std::string_view> register_names() const;
 
  private:
   struct Range {

@@ -3,10 +3,10 @@
 
 #include <charconv>
 
+#include "ptx/tokens.hpp"
+
 namespace sextant::retune::ptx {
 namespace {
-
-bool is_number(std::string_view word) { return (word[0] >= '0' && word[0] <= '9') || word[0] == '-'; }
 
 // 12, -3, 0x1F, 017, 1U; floating-point numbers (0f..., 1.5) have a value that is not followed.
 Value number(std::string_view word) {
@@ -54,6 +54,7 @@ class Numbering {
     all.body = read_body(function_);
     all.refusal = all.body.refusal;
     if (all.refusal) return all;
+    check_names(all);
     for (const Statement &statement : all.body.statements) number_outputs(statement, all);
     if (all.refusal) return all;
     for (const Statement &statement : all.body.statements) all.steps.push_back(step(statement, all));
@@ -62,6 +63,27 @@ class Numbering {
   }
 
  private:
+  // A register has no other meaning, wherever it is declared: ptxas knows scopes, and this proof one table.
+  void check_names(Steps &all) const {
+    const auto refuse = [&](std::string_view name) {
+      if (!all.refusal)
+        all.refusal = {function_.line, "'" + std::string(name.substr(0, 80)) + "' stands for two things"};
+    };
+    for (const std::string_view name : all.body.register_names()) {
+      const bool shape_too = name.substr(0, 4) == "%tid" || name.substr(0, 5) == "%ntid" ||
+                             name.substr(0, 6) == "%ctaid" || name.substr(0, 7) == "%nctaid";
+      if (shape_too || special(name) || name == "WARP_SZ") refuse(name);
+    }
+    for (const auto *names : {&module_.shared, &module_.globals})
+      for (const std::string_view name : *names)
+        if (all.body.bits(name) || all.body.locals.count(name) || all.body.params.count(name)) refuse(name);
+    for (const auto &[name, function] : module_.functions)
+      if (all.body.bits(name) || all.body.locals.count(name) || all.body.params.count(name)) refuse(name);
+    const std::string own = std::string(function_.name) + "_param_";
+    for (const std::string_view name : all.body.register_names())
+      if (name.substr(0, own.size()) == own) refuse(name);
+  }
+
   void number_outputs(const Statement &statement, Steps &all) {
     if (!writes_first(opcode(statement.opcode).operation) || statement.operands.empty()) return;
     const Operand &first = statement.operands[0];
@@ -145,8 +167,10 @@ class Numbering {
         if (operand.kind == Operand::Kind::memory) made.base = operand.words[0];
         auto &into = operand.kind == Operand::Kind::memory ? made.address : made.reads;
         const bool in_params = operand.kind == Operand::Kind::memory && parameter_space(made.op);
+        if (operand.kind == Operand::Kind::memory)
+          if (const char *why = outside(operand, in_params, all.body)) return unknown(made, why);
         for (const std::string_view word : operand.words)
-          if (!in_params || word[0] == '%' || all.body.bits(word) > 0) into.push_back(source(word, all));
+          if (!in_params) into.push_back(source(word, all));
       }
       output = false;
     }
@@ -157,6 +181,18 @@ class Numbering {
     made.op.operation = Operation::refused;
     made.op.why = why;
     return std::move(made);
+  }
+
+  // Beside parameters and constants lie numbers of the launch.
+  static const char *outside(const Operand &operand, bool in_params, const Body &body) {
+    constexpr std::int64_t most_offset = 4096;  // bytes of parameters
+    const std::string_view base = operand.words[0];
+    if (in_params && (base[0] == '%' || body.bits(base) > 0 || is_number(base)))
+      return "it computes the address of a parameter";
+    if (body.bits(base) > 0 || operand.words.size() < 2) return nullptr;
+    const Value offset = number(operand.words[1]);
+    const bool within = offset.constant && offset.number >= 0 && (!in_params || offset.number < most_offset);
+    return within ? nullptr : "it reaches memory beside a variable";
   }
 
   static bool parameter_space(const Opcode &op) {
@@ -177,7 +213,8 @@ class Numbering {
       if (operand.kind == Operand::Kind::word && ++words == 1) made.callee = operand.words[0];
       variables = variables && !operand.altered && operand.second.empty();
       if (operand.kind != Operand::Kind::word)
-        for (const std::string_view word : operand.words) variables = variables && body.params.count(word) > 0;
+        for (const std::string_view word : operand.words)
+          variables = variables && body.params.count(word) > 0 && body.bits(word) == 0;
     }
     if (words != 1 || !variables || made.callee[0] == '%') made.callee = {};
   }

@@ -53,4 +53,37 @@ Token Tokens::next() {
   return {text_.substr(begin, at_ - begin), line};
 }
 
+namespace {
+
+// Whether all are digits of the base, and there is one.
+bool digits(std::string_view text, int base) {
+  if (text.empty()) return false;
+  return std::all_of(text.begin(), text.end(), [base](char c) {
+    const int digit = c >= '0' && c <= '9'   ? c - '0'
+                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                             : 99;
+    return digit < base;
+  });
+}
+
+}  // namespace
+
+bool is_integer(std::string_view text) {
+  if (!text.empty() && text[0] == '-') text.remove_prefix(1);
+  if (!text.empty() && text.back() == 'U') text.remove_suffix(1);
+  if (text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) return digits(text.substr(2), 16);
+  if (text.size() > 2 && text[0] == '0' && (text[1] == 'b' || text[1] == 'B')) return digits(text.substr(2), 2);
+  return digits(text, 10);
+}
+
+bool is_number(std::string_view text) {
+  if (is_integer(text)) return true;
+  if (!text.empty() && text[0] == '-') text.remove_prefix(1);
+  if (text.size() > 2 && text[0] == '0' && (text[1] == 'f' || text[1] == 'F' || text[1] == 'd' || text[1] == 'D'))
+    return digits(text.substr(2), 16);
+  const std::size_t dot = text.find('.');
+  return dot != std::string_view::npos && digits(text.substr(0, dot), 10) && digits(text.substr(dot + 1), 10);
+}
+
 }  // namespace sextant::retune::ptx

@@ -33,4 +33,8 @@ inline bool word_character(char c) {
          c == '%' || c == '.';
 }
 
+// A whole number as ptxas reads one (12, -3, 0x1F, 0b101, 1U), or a floating-point number; and nothing behind it.
+bool is_integer(std::string_view text);
+bool is_number(std::string_view text);
+
 }  // namespace sextant::retune::ptx
