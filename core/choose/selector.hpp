@@ -67,7 +67,6 @@ class Selector {
   Weighed weigh(Question question, const Rules &rules);
   void gather_again(const Question &question, const Rules &rules, unsigned opened, Weighed &weighed);
   double least_seconds(const Query &query) const;
-  double allowance(const std::vector<Option> &options) const;
   unsigned tiers_at_once(const Query &query, const Rules &rules, double &spent) const;
   std::vector<int> wanted_features(const std::set<const registry::Kernel *> &kernels, bool transposes, int tier) const;
   bool sees_known() const;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Features cost time. They are computed tier by tier, and a tier only when the candidates it could tell apart differ,
-// within their error bars, by more than the tier is predicted to take, and it takes a small part of what is decided.
+// within their error bars, by more than the tier is predicted to take.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <set>
 
 #include "core/choose/options.hpp"
@@ -18,9 +16,6 @@ using registry::Kernel;
 namespace {
 
 constexpr double much_more = 4;  // at stake than two tiers cost
-// What looking at a matrix may take: a part of what is decided, or what hardly shows beside the call.
-constexpr double part_of_total = 0.01, least_host_s = 30e-6, least_device_s = 60e-6;
-constexpr double asked_again_s = 2e-6;  // of a kernel's model, for each option, once a tier is known
 
 bool rivals(const Option &a, const Option &b) { return a.kernel != b.kernel || a.storage != b.storage; }
 
@@ -126,15 +121,6 @@ double Selector::least_seconds(const Query &query) const {
   return query.expected_runs() * (machine.launch_s + bytes / stream_rate(machine, bytes, machine.units));
 }
 
-// The most that features may take for a choice between these.
-double Selector::allowance(const std::vector<Option> &options) const {
-  double least_s = std::numeric_limits<double>::infinity();
-  for (const Option &option : options)
-    if (!option.no_estimate && !option.kernel->has(SXT_KERNEL_REFERENCE)) least_s = std::min(least_s, option.total_s);
-  const double least = context_.device().on_host() ? least_host_s : least_device_s;
-  return std::isfinite(least_s) ? std::max(least, part_of_total * least_s) : least;
-}
-
 // The tiers that a device's kernels want in any case: where all runs take far longer than looking at rows and at a
 // sample, models without them differ by more than that, and asking them first would only cost time. On the host a
 // sample takes as long as several products, and rows alone often tell. spent: grows by what they are predicted to take.
@@ -147,8 +133,7 @@ unsigned Selector::tiers_at_once(const Query &query, const Rules &limits, double
     for (const int id : sources->asked(tier))
       if (!(sees_known() && matrix_->knows_feature(id))) missing.push_back(id);
   const double cost = matrix_->features_cost(missing);
-  const double runs_s = least_seconds(query);
-  if (analytic_rel_error * runs_s <= cost || cost > std::max(least_device_s, part_of_total * runs_s)) return sizes;
+  if (analytic_rel_error * least_seconds(query) <= cost) return sizes;
   spent += cost;
   return rows_and_sample;
 }
@@ -172,8 +157,7 @@ Weighed Selector::weigh(Question question, const Rules &limits) {
     const std::vector<int> wanted = wanted_features(stake.kernels, transposes, tier);
     if (wanted.empty()) continue;
     double cost = matrix_->features_cost(wanted);
-    const double again_s = asked_again_s * static_cast<double>(weighed.options.size());
-    if (cost + again_s >= stake.seconds || spent + cost > allowance(weighed.options)) continue;
+    if (cost >= stake.seconds) continue;
     if (spent + cost > options_.most_features_s) {
       weighed.held_back = true;
       continue;
@@ -184,8 +168,7 @@ Weighed Selector::weigh(Question question, const Rules &limits) {
     const std::vector<int> further =
         tier + 1 < highest_feature_tier ? wanted_features(stake.kernels, transposes, tier + 1) : std::vector<int>{};
     const double both = cost + (further.empty() ? 0 : matrix_->features_cost(further));
-    const double most = std::min(options_.most_features_s, allowance(weighed.options));
-    if (!further.empty() && much_more * both < stake.seconds && spent + both <= most) {
+    if (!further.empty() && much_more * both < stake.seconds && spent + both <= options_.most_features_s) {
       question.tiers |= 1u << ++tier;
       cost = both;
     }

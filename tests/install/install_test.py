@@ -343,8 +343,8 @@ def product(t):
     plugin = t.cmake(folder, "even, built") / "even.so"
     run("ctest", "--test-dir", plugin.parent, "--output-on-failure", "--no-tests=error")
     matrix = folder / "even.mtx"
-    n, places = 40000, (-170, -31, 8, 97)  # four entries a row, on no few diagonals
-    rows = [f"{i + 1} {(i + place * (1 + i % 5)) % n + 1} {1 + i % 7}" for i in range(n) for place in places]
+    n, part = 40000, 10000  # four entries a row, on thousands of diagonals
+    rows = [f"{i + 1} {k * part + (i * 101 + i % 97 * k) % part + 1} {1 + i % 7}" for i in range(n) for k in range(4)]
     matrix.write_text(f"%%MatrixMarket matrix coordinate real general\n{n} {n} {len(rows)}\n" + "\n".join(rows) + "\n")
     state = {**own_settings_aside(), "XDG_STATE_HOME": str(folder)}
     checked = [command_of(t), "plugin", "check", "--device", "cpu", plugin]
