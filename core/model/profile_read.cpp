@@ -8,9 +8,7 @@
 #include <limits>
 
 #include "core/base/error.hpp"
-#include "core/base/files.hpp"
 #include "core/base/toml.hpp"
-#include "core/base/toml_lines.hpp"
 #include "core/base/types.hpp"
 #include "core/model/profile.hpp"
 #include "names/names.hpp"
@@ -230,9 +228,8 @@ bool is_later_profile(const std::string &path) {
   }
 }
 
-namespace {
-
-Profile profile_of(const toml::table &file, const std::string &path) {
+Profile read_profile(const std::string &path) {
+  const toml::table file = read_toml(path);
   check_format(file, path);
   Profile profile;
   profile.path = path;
@@ -255,20 +252,6 @@ Profile profile_of(const toml::table &file, const std::string &path) {
     }
   }
   return profile;
-}
-
-}  // namespace
-
-Profile read_profile(const std::string &path) {
-  const std::string content = read_text(path);
-  if (const auto quick = toml_of_lines(content, "models")) {
-    try {
-      return profile_of(*quick, path);
-    } catch (const Error &problem) {  // read again below, for the line that the sentence names
-      if (problem.status() != SXT_E_FILE_FORMAT) throw;
-    }
-  }
-  return profile_of(parse_toml(content, path), path);
 }
 
 }  // namespace sextant

@@ -142,6 +142,13 @@ class Programs(HookTest):
     def test_a_signal_that_ends_a_process_that_is_proving(self):
         self.run_program("table", "load", self.long_kernel(), "get", "axpy", "alarm", 5, *SIMPLE, "sleep", 20000, expect=3)
 
+        self.run_program("table", "load", self.long_kernel(), "get", "axpy", "atexit", "alarm", 5, *SIMPLE, "sleep", 20000, expect=3)
+
+    def test_a_driver_whose_look_up_looks_something_up(self):
+        for way in ("table", "names"):
+            steps = (way, "load", self.ptx, "get", "axpy", *SIMPLE)
+            self.assertEqual(self.run_program(*steps, SEXTANT_FAKE_LOOKS_UP="1"), CHANGED)
+
     def test_children_of_a_process_that_is_proving(self):
         """A child has none of the threads of its parent, and no lock that one of them holds may stop its end."""
         path = self.long_kernel()

@@ -10,7 +10,7 @@ fortran_packages=(gfortran)
 # What the continuous integration adds: the Fortran module, the checks of the shell scripts, of the C ABI and of the
 # headers' comments, and what the Python package's tests need. METIS is compared with, and Eigen's matrices are handed over, where they
 # are there. The workbench's page is tested in a browser where there is one.
-developer_packages=(gfortran doxygen shellcheck abigail-tools libmetis5 libeigen3-dev python3-cffi python3-numpy python3-scipy python3-pytest)
+developer_packages=(gfortran doxygen patch shellcheck abigail-tools libmetis5 libeigen3-dev python3-cffi python3-numpy python3-scipy python3-pytest)
 # pip, and the certificates it needs, to fetch the CUDA toolkit.
 wheel_packages=(python3-pip ca-certificates)
 

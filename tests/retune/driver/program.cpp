@@ -9,6 +9,7 @@
 //   repeat N GRID BLOCK      N launches
 //   many N FILE              N modules loaded, launched once each, unloaded
 //   busyfork GRID BLOCK      a launch on a thread, and children meanwhile that end at once
+//   atexit                   unloads the module when the program ends
 //   alarm MS                 a signal whose handler ends the program, with 3
 //   fork, capture STATE, reset, exit CODE, time N GRID BLOCK
 #include <dlfcn.h>
@@ -120,6 +121,8 @@ void print_launches() {
   }
 }
 
+void *to_unload = nullptr;
+
 class Steps {
  public:
   Steps(int count, char **words) : words_(words, words + count) {}
@@ -217,6 +220,9 @@ class Steps {
     } else if (step == "fork") {
       std::fflush(stdout);
       fork_child([] { std::printf("child\n"); });
+    } else if (step == "atexit") {
+      to_unload = module_;
+      std::atexit([] { cu.unload(to_unload); });
     } else if (step == "alarm") {
       std::signal(SIGALRM, [](int) { std::exit(3); });
       ualarm(1000 * number(), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part of the CUDA runtime that a program with kernels needs, for tests over a driver that is not the vendor's. It reaches
-// the driver as the static runtime does: dlopen, dlsym of cuGetProcAddress_v2, look-ups by version, a library for each fat
-// binary at its first launch. At the end it prints what the fake driver recorded.
+// The part of the CUDA runtime that a program with kernels needs, for tests over a driver that is not the vendor's. It
+// reaches the driver as the static runtime does: dlopen, dlsym of cuGetProcAddress_v2, look-ups by version, a library
+// for each fat binary at its first launch. At the end it prints what the fake driver recorded.
 #include <dlfcn.h>
 
 #include <cstdint>
@@ -52,13 +52,14 @@ Function find(const char *name, int version) {
 int launch(const void *host, Shape grid, Shape block, void **arguments, std::size_t shared, void *stream) {
   using Load = int (*)(void **, const void *, int *, void **, unsigned, int *, void **, unsigned);
   using Get = int (*)(void **, void *, const char *);
-  using Launch = int (*)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+  using Launch =
+      int (*)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
   const Kernel &kernel = kernels().at(host);
   void *function = nullptr;
   int error = 0;
   if (!kernel.binary->library)
-    error = find<Load>("cuLibraryLoadData", 12000)(&kernel.binary->library, kernel.binary->image, nullptr, nullptr, 0, nullptr,
-                                                   nullptr, 0);
+    error = find<Load>("cuLibraryLoadData", 12000)(&kernel.binary->library, kernel.binary->image, nullptr, nullptr, 0,
+                                                   nullptr, nullptr, 0);
   if (!error) error = find<Get>("cuLibraryGetKernel", 12000)(&function, kernel.binary->library, kernel.name.c_str());
   if (!error)
     error = find<Launch>("cuLaunchKernel", 4000)(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
@@ -80,7 +81,8 @@ void __cudaUnregisterFatBinary(void **) {
     std::printf("%s %u %u %u\n", made.name, made.grid[0], made.block[0], made.shared);
   }
 }
-void __cudaRegisterFunction(void **binary, const char *host, char *, const char *name, int, void *, void *, void *, void *, int *) {
+void __cudaRegisterFunction(void **binary, const char *host, char *, const char *name, int, void *, void *, void *,
+                            void *, int *) {
   kernels()[host] = {reinterpret_cast<FatBinary *>(binary), name};
 }
 void __cudaRegisterVar(void **, char *, char *, const char *, int, std::size_t, int, int) {}
@@ -98,7 +100,8 @@ int cudaLaunchKernel(const void *host, Shape grid, Shape block, void **arguments
 }
 // CUDA 13 asks for a handle first.
 int __cudaGetKernel(const void **kernel, const void *host) { return *kernel = host, 0; }
-int __cudaLaunchKernel(const void *kernel, Shape grid, Shape block, void **arguments, std::size_t shared, void *stream) {
+int __cudaLaunchKernel(const void *kernel, Shape grid, Shape block, void **arguments, std::size_t shared,
+                       void *stream) {
   return launch(kernel, grid, block, arguments, shared, stream);
 }
 int cudaGetLastError() { return last_error; }
