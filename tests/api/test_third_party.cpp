@@ -389,5 +389,27 @@ TEST(ThirdPartySchedulers, AreUsedWhereTheyAreProvenAndElseOthersAre) {
   }
 }
 
+// Its cases are small; a factor that it makes has to solve a system of the library's own before anyone may use it.
+TEST(ThirdPartySchedulers, AreNotBelievedWhereTheyAreWrongForLargeMatricesAlone) {
+  const Context context = with({"scheduler-wrong-where-large"});
+  for (const std::int64_t n : {400, 6000}) {
+    const auto a = random_sparse<double>(n, 5, 3);
+    const Matrix matrix = a.matrix(context);
+    sxt_analysis_options options;
+    sxt_analysis_options_init(&options, sizeof options);
+    options.scheduler = "mock.scheduler.wrong_where_large";
+    const Analysis analysis = analyse(matrix, &options);
+    const Cholesky cholesky = cholesky_of(analysis);
+    if (n == 400) {
+      EXPECT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_OK);
+      continue;
+    }
+    EXPECT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_E_PLUGIN);
+    EXPECT_THAT(last_error(context), HasSubstr("mock.scheduler.wrong_where_large leaves a residual"));
+    std::vector<double> b(static_cast<std::size_t>(n), 1), x(b);
+    EXPECT_EQ(sxt_cholesky_solve(cholesky.get(), n, 1, b.data(), n, x.data(), n, nullptr, nullptr), SXT_E_STATE);
+  }
+}
+
 }  // namespace
 }  // namespace api_test
