@@ -79,6 +79,8 @@ class Reader {
     if (token.text == ".file") return file(token.line);
     if (token.text == ".reg") return registers(token.line);
     if (token.text == ".shared") return refuse(token.line, "it uses shared memory");
+    if (token.text == ".global" || token.text == ".const")
+      return refuse(token.line, "it declares a variable of the module in a body");
     if (token.text == ".callprototype" || token.text == ".calltargets")
       return refuse(token.line, "it calls through a pointer");
     std::string_view name;
@@ -108,7 +110,7 @@ class Reader {
       if (mark == "<") {
         const std::string_view number = tokens_.next().text;
         const auto end = std::from_chars(number.data(), number.data() + number.size(), count);
-        if (end.ec != std::errc{} || end.ptr != number.data() + number.size() || count == 0 ||
+        if (is_digit(name.back()) || end.ec != std::errc{} || end.ptr != number.data() + number.size() || count == 0 ||
             tokens_.next().text != ">")
           return refuse(line, "this declaration is not understood");
         mark = tokens_.next().text;

@@ -44,6 +44,7 @@ struct Module {
   Refusal refusal;              // where the whole is not understood
   std::unordered_map<std::string_view, Function> functions;
   std::unordered_set<std::string_view> shared, globals;
+  std::unordered_set<std::string_view> names;  // every word outside of bodies that may name something
 };
 
 // The text must outlive the module.
