@@ -10,6 +10,14 @@ namespace sextant_cholesky_levels {
 // Real operations of a multiplication and an addition.
 inline double operations_of(sxt_value_type type) { return type == SXT_C64 || type == SXT_C128 ? 8 : 2; }
 
+// Sets of values and right-hand sides that a session takes at once: as many as are asked for, while their memory is no
+// more than half of that of all factors, or little.
+struct Room {
+  std::int64_t sets = 1, columns = 1;
+};
+Room factor_room(const sxt_cholesky_query &query, double update_values);
+Room solve_room(const sxt_cholesky_query &query);
+
 // Fill the terms of cuda_terms.
 void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &query, const sxt_machine &machine,
                        const Widths &widths);

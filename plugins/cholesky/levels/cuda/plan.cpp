@@ -102,6 +102,7 @@ void Plan::find_levels(const Lists &lists) {
                      [&](std::int32_t a, std::int32_t b) { return fronts[a].rows > fronts[b].rows; });
     most_large = std::max(most_large, static_cast<std::int64_t>(large.size()));
     if (!large.empty()) add_large(level, large);
+    add_inverses(level, list);
   }
 }
 
@@ -202,51 +203,82 @@ BlockColumn Plan::block_column(const std::vector<std::int32_t> &large, std::int3
   return out;
 }
 
-// Level by level, and backwards the other way: narrow fronts, several a task, and the others.
+// Triangles of 64 columns on the diagonal of fronts that solves cut into tasks.
+void Plan::add_inverses(Level &level, const std::vector<std::int32_t> &list) {
+  Group &group = level.inverses;
+  group.first = static_cast<std::int64_t>(jobs.size());
+  for (const std::int32_t p : list) {
+    const Front &f = fronts[p];
+    if (!f.factored || is_narrow(f)) continue;
+    for (std::int32_t k = 0; k < f.width; k += solve_columns)
+      jobs.push_back({p, 0, 1, k, std::min(k + solve_columns, f.width), 0, 0, 0});
+  }
+  group.count = static_cast<std::int32_t>(static_cast<std::int64_t>(jobs.size()) - group.first);
+  group.blocks = static_cast<std::uint32_t>(group.count);
+  launches += group.count > 0;
+}
+
+// Where narrow fronts with narrow descendants alone are many, they come first, and backwards last.
 void Plan::find_tasks(const Lists &lists) {
-  forward_tasks.assign(fronts.size(), 0), backward_tasks.assign(fronts.size(), 0);
+  std::vector<std::uint8_t> low(fronts.size(), 0);
+  std::int64_t count = 0;
+  for (std::size_t p = 0; p < fronts.size(); ++p) {
+    low[p] = is_narrow(fronts[p]);
+    for (std::int32_t k = fronts[p].child_begin; k < fronts[p].child_end; ++k) low[p] &= low[children.list[k]];
+    count += low[p];
+  }
+  Lists upper(lists.size()), lower(lists.size());
+  for (std::size_t l = 0; l < lists.size(); ++l)
+    for (const std::int32_t p : lists[l]) (count >= many_narrow && low[p] ? lower : upper)[l].push_back(p);
+  add_tasks(lower);
+  forward.split = static_cast<std::int64_t>(forward.list.size());
+  std::vector<Task> last;
+  last.swap(backward.list);
+  add_tasks(upper);
+  backward.split = static_cast<std::int64_t>(backward.list.size());
+  backward.list.insert(backward.list.end(), last.begin(), last.end());
+}
+
+// Level by level, and backwards the other way: narrow fronts, several a task, and the others.
+void Plan::add_tasks(const Lists &lists) {
   std::vector<std::int32_t> first;
   for (const std::vector<std::int32_t> &list : lists) {
     first.push_back(static_cast<std::int32_t>(narrow.size()));
     for (const std::int32_t p : list) is_narrow(fronts[p]) ? narrow.push_back(p) : add_forward(p);
-    add_narrow(forward, first.back(), static_cast<std::int32_t>(narrow.size()));
+    add_narrow(forward.list, first.back(), static_cast<std::int32_t>(narrow.size()));
   }
   first.push_back(static_cast<std::int32_t>(narrow.size()));
   for (std::size_t l = lists.size(); l-- > 0;) {
     for (const std::int32_t p : lists[l])
       if (!is_narrow(fronts[p])) add_backward(p);
-    add_narrow(backward, first[l], first[l + 1]);
+    add_narrow(backward.list, first[l], first[l + 1]);
   }
-  for (const std::int32_t p : narrow) forward_tasks[p] = backward_tasks[p] = 1;
 }
 
 // A front's columns in blocks, each of which waits for those before it, then rows below; one task where it is small.
 void Plan::add_forward(std::int32_t p) {
   const Front &f = fronts[p];
-  const auto add = [&](std::int32_t begin, std::int32_t end) {
-    forward.push_back({p, begin, end, forward_tasks[p]++});
-  };
+  const auto add = [&](std::int32_t begin, std::int32_t end) { forward.list.push_back({p, begin, end, 0}); };
   if (f.width <= solve_columns && f.rows - f.width <= solve_rows) return add(0, f.rows);
   for (std::int32_t k = 0; k < f.width; k += solve_columns) add(k, std::min(k + solve_columns, f.width));
-  for (std::int32_t r = f.width; r < f.rows; r += solve_rows) add(r, std::min(r + solve_rows, f.rows));
+  for (std::int32_t r = f.width; r < f.rows; r += solve_columns) add(r, std::min(r + solve_columns, f.rows));
 }
 
 // Blocks of columns, the last ones first.
 void Plan::add_backward(std::int32_t p) {
   const std::int32_t width = fronts[p].width;
   for (std::int32_t k = up(width, solve_columns); k-- > 0;)
-    backward.push_back({p, k * solve_columns, std::min((k + 1) * solve_columns, width), backward_tasks[p]++});
+    backward.list.push_back({p, k * solve_columns, std::min((k + 1) * solve_columns, width), 0});
 }
 
 void Plan::add_narrow(std::vector<Task> &to, std::int32_t first, std::int32_t end) {
-  for (std::int32_t k = first; k < end; k += narrow_fronts) to.push_back({-1, k, std::min(k + narrow_fronts, end), -1});
+  for (std::int32_t k = first; k < end; k += narrow_fronts) to.push_back({-1, k, std::min(k + narrow_fronts, end), 0});
 }
 
 std::uint64_t Plan::bytes() const {
   const auto of = [](const auto &list) { return list.size() * sizeof(list[0]); };
   std::uint64_t sum = sizeof *this + of(fronts) + of(super_of) + of(place) + of(children.begin) + of(children.list) +
-                      of(levels) + of(small) + of(jobs) + of(forward) + of(backward) + of(narrow) + of(forward_tasks) +
-                      of(backward_tasks);
+                      of(levels) + of(small) + of(jobs) + of(forward.list) + of(backward.list) + of(narrow);
   for (const Level &level : levels) {
     sum += of(level.columns);
     for (const BlockColumn &column : level.columns) sum += of(column.steps);

@@ -17,11 +17,15 @@ inline constexpr int small_classes = 4;  // of fronts that one block of threads 
 inline constexpr int panel_columns = 64, panel_rows = 128;
 inline constexpr int tile = 64, wide_tile = 128;
 inline constexpr int assemble_columns = 8;  // of a front, for one block of threads
-inline constexpr int solve_columns = 64;    // of a front, for one task of a solve
+inline constexpr int solve_columns = 64;    // of a front, for one task of a solve; also rows below them
 // A front of so many rows and columns is one warp's in a solve; so many of them are one task.
-inline constexpr int narrow_rows = 64, narrow_columns = 32, narrow_fronts = 4;
-inline constexpr int solve_rows = 128;           // below a front's columns, for one task of a forward solve
-inline constexpr std::int64_t most_columns = 8;  // right-hand sides that a sweep takes at once
+inline constexpr int narrow_rows = 64, narrow_columns = 32, narrow_fronts = 8;
+inline constexpr int solve_rows = 128;  // below a front's columns, which its one task of a forward solve takes, too
+// Right-hand sides that a sweep takes at once: one, or up to one of these.
+inline constexpr std::int64_t few_columns = 16, many_columns = 64;
+inline constexpr std::int64_t solve_counters = 256;  // bytes
+// From so many on, narrow fronts over which there are narrow ones alone are a kernel's of their own.
+inline constexpr std::int64_t many_narrow = 1024;
 
 struct Widths {
   std::int64_t block = 256;      // columns after which a large front's later columns are updated
@@ -44,6 +48,8 @@ struct Front {
   std::int32_t buffer;    // 0 or 1: by its level
   std::int32_t factored;  // 0: columns of a Schur complement
 };
+
+constexpr bool is_narrow(const Front &front) { return front.rows <= narrow_rows && front.width <= narrow_columns; }
 
 // Work of the blocks first_block .. first_block + blocks - 1 of a launch. Panels: columns k0 .. k1-1. Products: columns
 // c0 .. c1-1 lose what the columns k0 .. k1-1 give.
@@ -74,12 +80,19 @@ struct Level {
   std::array<Group, small_classes> small;  // places in Plan::small
   Group assemble;
   std::vector<BlockColumn> columns;
+  Group inverses;  // of triangles on the diagonal, a block of threads each, for the solves
 };
 
 // Tasks of solves; each waits for tasks before it alone. begin, end: rows of the front (forwards) or columns
-// (backwards). index < 0: narrow fronts begin .. end-1 of Plan::narrow.
+// (backwards). front < 0: narrow fronts begin .. end-1 of Plan::narrow.
 struct Task {
-  std::int32_t front, begin, end, index;
+  std::int32_t front, begin, end, reserved;
+};
+// Tasks of a sweep. Of narrow fronts below all others, which are a kernel's of their own: those before `split` or,
+// backwards, those from there on.
+struct Tasks {
+  std::vector<Task> list;
+  std::int64_t split = 0;
 };
 
 class Plan {
@@ -102,9 +115,8 @@ class Plan {
   std::int64_t launches = 0;
 
   // Solves.
-  std::vector<Task> forward, backward;
-  std::vector<std::int32_t> narrow;                         // fronts by level
-  std::vector<std::int32_t> forward_tasks, backward_tasks;  // of each front
+  Tasks forward, backward;
+  std::vector<std::int32_t> narrow;  // fronts by level
 
   std::uint64_t bytes() const;
 
@@ -115,10 +127,11 @@ class Plan {
   void place_updates(const Lists &lists);
   void find_levels(const Lists &lists);
   void find_tasks(const Lists &lists);
-  bool is_narrow(const Front &front) const { return front.rows <= narrow_rows && front.width <= narrow_columns; }
+  void add_tasks(const Lists &lists);
   void add_forward(std::int32_t p);
   void add_backward(std::int32_t p);
   void add_narrow(std::vector<Task> &to, std::int32_t first, std::int32_t end);
+  void add_inverses(Level &level, const std::vector<std::int32_t> &fronts);
   int class_of(const Front &front) const;
   void add_small(Level &level, const std::vector<std::int32_t> &fronts);
   void add_large(Level &level, const std::vector<std::int32_t> &large);

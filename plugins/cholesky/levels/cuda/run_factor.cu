@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "inverse_kernels.cuh"
 #include "large_kernels.cuh"
 #include "product_kernels.cuh"
 #include "sextant/sdk/cancel.hpp"
@@ -26,6 +27,12 @@ __global__ void place_call(Call<T> call, Call<T> *to) {
 }
 
 template <class T>
+__global__ void clear_numbers(T *l, std::int64_t stride, std::int64_t count) {
+  const std::int64_t k = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
+  if (k < count) l[blockIdx.y * stride + k] = T{};
+}
+
+template <class T>
 class Recorder {
  public:
   Recorder(const State &state, FactorSession &session, Recorded &lanes)
@@ -34,7 +41,8 @@ class Recorder {
           state.place.as<const std::int32_t>(),
           state.children.as<const std::int32_t>(),
           session.call.as<const Call<T>>(),
-          {session.updates[0].as<T>(), session.updates[1].as<T>()}};
+          {session.updates[0].as<T>(), session.updates[1].as<T>()},
+          {plan_.update_values[0], plan_.update_values[1]}};
   }
 
   void level(const Level &level) {
@@ -49,6 +57,11 @@ class Recorder {
     if (large) large_fronts(level);
     if (forked[0]) lanes_.order(Recorded::small, Recorded::main);
     if (forked[1]) lanes_.order(Recorded::medium, Recorded::main);
+    if (level.inverses.count > 0) inverses(level.inverses);
+  }
+  // After all levels.
+  void end() {
+    if (inverts_) lanes_.order(Recorded::aside, Recorded::main);
   }
 
  private:
@@ -57,22 +70,22 @@ class Recorder {
     const auto shared = static_cast<std::size_t>(small_bytes(plan_.widths)[of_class] + small_margin);
     switch (of_class) {
       case 0:
-        factor_small_fronts<T, small_threads(0)><<<group.blocks, small_threads(0), shared, stream>>>(v_, list);
+        factor_small_fronts<T, small_threads(0)><<<blocks(group), small_threads(0), shared, stream>>>(v_, list);
         break;
       case 1:
-        factor_small_fronts<T, small_threads(1)><<<group.blocks, small_threads(1), shared, stream>>>(v_, list);
+        factor_small_fronts<T, small_threads(1)><<<blocks(group), small_threads(1), shared, stream>>>(v_, list);
         break;
       case 2:
-        factor_small_fronts<T, small_threads(2)><<<group.blocks, small_threads(2), shared, stream>>>(v_, list);
+        factor_small_fronts<T, small_threads(2)><<<blocks(group), small_threads(2), shared, stream>>>(v_, list);
         break;
-      default: factor_small_fronts<T, small_threads(3)><<<group.blocks, small_threads(3), shared, stream>>>(v_, list);
+      default: factor_small_fronts<T, small_threads(3)><<<blocks(group), small_threads(3), shared, stream>>>(v_, list);
     }
     cuda::need_launch("small fronts");
   }
 
   void large_fronts(const Level &level) {
     const cudaStream_t stream = lanes_.lane(Recorded::main);
-    assemble_fronts<T><<<level.assemble.blocks, assemble_threads, assemble_shared<T>(), stream>>>(
+    assemble_fronts<T><<<blocks(level.assemble), assemble_threads, assemble_shared<T>(), stream>>>(
         v_, jobs(level.assemble), level.assemble.count);
     cuda::need_launch("the assembly of fronts");
     bool forked = false;
@@ -93,27 +106,43 @@ class Recorder {
 
   void panels(const Group &group) {
     if (group.count == 0) return;
-    factor_panels<T><<<group.blocks, panel_threads, panel_shared<T>(), lanes_.lane(Recorded::main)>>>(
-        v_, jobs(group), group.count, session_.tickets.template as<unsigned>());
+    factor_panels<T><<<blocks(group), panel_threads, panel_shared<T>(), lanes_.lane(Recorded::main)>>>(
+        v_, jobs(group), group.count, session_.tickets.template as<unsigned>(), plan_.most_large);
     cuda::need_launch("panels");
   }
 
   void products(const Group &group, Recorded::Lane lane) {
     if (group.count == 0) return;
-    const cudaStream_t stream = lanes_.lane(lane);
-    if constexpr (std::is_same_v<T, double>) {
-      if (group.tile == wide_tile)
-        subtract_products_f64<wide_tile, 64, 32>
-            <<<group.blocks, 256, mma_shared(wide_tile), stream>>>(v_, jobs(group), group.count);
-      else
-        subtract_products_f64<tile, 32, 32>
-            <<<group.blocks, 128, mma_shared(tile), stream>>>(v_, jobs(group), group.count);
-    } else {
-      subtract_products<T><<<group.blocks, product_threads, 0, stream>>>(v_, jobs(group), group.count);
-    }
+    if (state_.factors == SXT_FACTORS_LDLH)
+      products<true>(group, lanes_.lane(lane));
+    else
+      products<false>(group, lanes_.lane(lane));
     cuda::need_launch("products");
   }
+  template <bool weighted>
+  void products(const Group &group, cudaStream_t stream) {
+    if constexpr (std::is_same_v<T, double>) {
+      if (group.tile == wide_tile)
+        subtract_products_f64<wide_tile, 64, 32, weighted>
+            <<<blocks(group), 256, mma_shared(wide_tile), stream>>>(v_, jobs(group), group.count);
+      else
+        subtract_products_f64<tile, 32, 32, weighted>
+            <<<blocks(group), 128, mma_shared(tile), stream>>>(v_, jobs(group), group.count);
+    } else {
+      subtract_products<T, weighted><<<blocks(group), product_threads, 0, stream>>>(v_, jobs(group), group.count);
+    }
+  }
 
+  // Beside the levels that follow.
+  void inverses(const Group &group) {
+    lanes_.order(Recorded::main, Recorded::aside);
+    invert_triangles<T>
+        <<<blocks(group), inverse_threads, inverse_shared<T>(), lanes_.lane(Recorded::aside)>>>(v_, jobs(group));
+    cuda::need_launch("inverses of triangles");
+    inverts_ = true;
+  }
+
+  dim3 blocks(const Group &group) const { return {group.blocks, static_cast<unsigned>(state_.room.sets)}; }
   const Job *jobs(const Group &group) const { return state_.jobs.as<const Job>() + group.first; }
 
   const State &state_;
@@ -121,6 +150,7 @@ class Recorder {
   FactorSession &session_;
   Recorded &lanes_;
   Numbers<T> v_;
+  bool inverts_ = false;
 };
 
 // A's values where they go, zeros elsewhere, then the captured launches. Throws Failure.
@@ -130,19 +160,27 @@ class Factorisation {
   Factorisation(const State &state, FactorSession &session, const sxt_cholesky_args &args, const sxt_exec &exec)
       : state_(state), s_(state.plan->s), session_(session), args_(args), exec_(exec), stream_(cuda::stream_of(exec)) {}
 
-  void enqueue(std::int64_t set, std::int64_t place) {
-    T *const l = set_of<T>(args_.factor, args_.stride_factor, set);
-    Call<T> call{l, sextant_cholesky::pivot_rule(args_), nullptr, session_.verdicts.template as<Verdict>() + place};
-    cuda::fill_bytes(&exec_, l, 0, static_cast<std::uint64_t>(s_.values) * sizeof(T), "clear the factor");
-    cuda::fill_bytes(&exec_, call.verdict, 0xff, sizeof(Verdict), "clear a verdict");
+  // Sets first .. first + count - 1, at most as many as the session has room for.
+  void enqueue(std::int64_t first, std::int64_t count) {
+    T *const l = set_of<T>(args_.factor, args_.stride_factor, first);
+    Call<T> call{l,
+                 args_.stride_factor,
+                 sextant_cholesky::pivot_rule(args_),
+                 nullptr,
+                 s_.n,
+                 session_.verdicts.template as<Verdict>(),
+                 count};
+    static_assert(sizeof call <= call_bytes);
+    clear(l, count);
+    cuda::fill_bytes(&exec_, call.verdict, 0xff, static_cast<std::uint64_t>(count) * sizeof(Verdict), "clear verdicts");
     if (args_.pivot_policy != SXT_PIVOT_POLICY_FAIL) {
-      call.marks = session_.marks.template as<std::uint8_t>() + place * s_.n;
-      cuda::fill_bytes(&exec_, call.marks, 0, static_cast<std::uint64_t>(s_.n), "clear marks");
+      call.marks = session_.marks.template as<std::uint8_t>();
+      cuda::fill_bytes(&exec_, call.marks, 0, static_cast<std::uint64_t>(count * s_.n), "clear marks");
     }
     if (args_.value_type != args_.value_type_a)
-      scatter<typename HalfOf<T>::type>(set, call);
+      scatter<typename HalfOf<T>::type>(first, call);
     else
-      scatter<T>(set, call);
+      scatter<T>(first, call);
     if (session_.recorded.empty()) return;
     place_call<<<1, 1, 0, stream_>>>(call, session_.call.template as<Call<T>>());
     cuda::need_launch("the start of a factorisation");
@@ -150,13 +188,22 @@ class Factorisation {
   }
 
  private:
+  void clear(T *l, std::int64_t count) {
+    if (count == 1 || args_.stride_factor == s_.values)
+      return cuda::fill_bytes(&exec_, l, 0, static_cast<std::uint64_t>(count * s_.values) * sizeof(T), "clear factors");
+    const dim3 blocks(blocks_of(s_.values, 1024), static_cast<unsigned>(count));
+    clear_numbers<<<blocks, 1024, 0, stream_>>>(l, args_.stride_factor, s_.values);
+    cuda::need_launch("the clearing of factors");
+  }
   template <class A>
-  void scatter(std::int64_t set, const Call<T> &call) {
+  void scatter(std::int64_t first, const Call<T> &call) {
     if (s_.n_entries == 0) return;
     constexpr int threads = 256;
-    scatter_values<<<blocks_of(s_.n_entries, threads), threads, 0, stream_>>>(
-        state_.tables, state_.entry_from.as<const std::int64_t>(), state_.entry_to.as<const std::int64_t>(),
-        s_.n_entries, s_.n_straight, set_of<A>(args_.values, args_.stride_values, set), call.l, call.verdict);
+    const dim3 blocks(blocks_of(s_.n_entries, threads), static_cast<unsigned>(call.sets));
+    scatter_values<<<blocks, threads, 0, stream_>>>(state_.tables, state_.entry_from.as<const std::int64_t>(),
+                                                    state_.entry_to.as<const std::int64_t>(), s_.n_entries,
+                                                    s_.n_straight, set_of<A>(args_.values, args_.stride_values, first),
+                                                    args_.stride_values, call.l, call.stride_l, call.verdict);
     cuda::need_launch("the values of a factor");
   }
 
@@ -172,19 +219,13 @@ template <class T>
 sxt_status factor_sets(const State &state, FactorSession &session, const sxt_cholesky_args &args,
                        const sxt_exec *exec) {
   Factorisation<T> factorisation(state, session, args, *exec);
-  for (std::int64_t first = 0; first < args.n_sets; first += state.sets) {
-    const std::int64_t count = std::min(state.sets, args.n_sets - first);
-    for (std::int64_t place = 0; place < count; ++place) {
-      if (is_cancelled(exec->cancel)) return cuda::wait(exec), SXT_NOT_CONVERGED;
-      factorisation.enqueue(first + place, place);
-    }
-    cuda::fetch(exec, session.told.data(), session.verdicts.as<const std::uint64_t>(),
-                static_cast<std::uint64_t>(2 * count), "verdicts");
-    for (std::int64_t place = 0; place < count; ++place) {
-      const Told told{session.told.data() + 2 * place, session.marks.as<const std::uint8_t>() + place * state.plan->s.n,
-                      session.changed.data()};
-      sextant_cholesky::tell_outcome<T>(state.plan->s, args, exec, first + place, told);
-    }
+  const Told told{session.verdicts.as<const Verdict>(), session.marks.as<const std::uint8_t>(), session.told.data(),
+                  session.changed.data()};
+  for (std::int64_t first = 0; first < args.n_sets; first += state.room.sets) {
+    const std::int64_t count = std::min(state.room.sets, args.n_sets - first);
+    if (is_cancelled(exec->cancel)) return cuda::wait(exec), SXT_NOT_CONVERGED;
+    factorisation.enqueue(first, count);
+    sextant_cholesky::tell_outcomes<T>(state.plan->s, args, exec, first, count, told);
   }
   return SXT_OK;
 }
@@ -201,16 +242,19 @@ sxt_status load_factor(const sxt_exec *exec, sxt_value_type type, const Widths &
     auto bytes = small_bytes(widths);
     for (std::int64_t &each : bytes) each += small_margin;
     load(scatter_values<T, T>, 0), load(scatter_values<T, typename HalfOf<T>::type>, 0), load(place_call<T>, 0);
+    load(clear_numbers<T>, 0), load(invert_triangles<T>, inverse_shared<T>());
     load(factor_small_fronts<T, small_threads(0)>, static_cast<std::size_t>(bytes[0]));
     load(factor_small_fronts<T, small_threads(1)>, static_cast<std::size_t>(bytes[1]));
     load(factor_small_fronts<T, small_threads(2)>, static_cast<std::size_t>(bytes[2]));
     load(factor_small_fronts<T, small_threads(3)>, static_cast<std::size_t>(bytes[3]));
     load(assemble_fronts<T>, assemble_shared<T>()), load(factor_panels<T>, panel_shared<T>());
     if constexpr (std::is_same_v<T, double>) {
-      load(subtract_products_f64<wide_tile, 64, 32>, mma_shared(wide_tile));
-      load(subtract_products_f64<tile, 32, 32>, mma_shared(tile));
+      load(subtract_products_f64<wide_tile, 64, 32, false>, mma_shared(wide_tile));
+      load(subtract_products_f64<wide_tile, 64, 32, true>, mma_shared(wide_tile));
+      load(subtract_products_f64<tile, 32, 32, false>, mma_shared(tile));
+      load(subtract_products_f64<tile, 32, 32, true>, mma_shared(tile));
     } else {
-      load(subtract_products<T>, 0);
+      load(subtract_products<T, false>, 0), load(subtract_products<T, true>, 0);
     }
     return status;
   });
@@ -222,20 +266,15 @@ void record_factor(const State &state, FactorSession &session) {
     cuda::with_number(state.type, [&](auto tag) {
       Recorder<typename decltype(tag)::type> recorder(state, session, lanes);
       for (const Level &level : state.plan->levels) recorder.level(level);
+      recorder.end();
       return SXT_OK;
     });
   });
 }
 
 sxt_status run_factor(const State &state, FactorSession &session, const sxt_cholesky_args &args, const sxt_exec *exec) {
-  const sxt_status status = cuda::guarded(exec, [&] {
-    return cuda::with_number(args.value_type, [&](auto tag) {
-      return factor_sets<typename decltype(tag)::type>(state, session, args, exec);
-    });
-  });
-  // What was enqueued before a failure still works in the session's memory.
-  if (status != SXT_OK && status != SXT_NOT_CONVERGED) exec->host->synchronize(exec->host, exec);
-  return status;
+  return sextant_cholesky::run_to_the_end(
+      args, exec, [&](auto tag) { return factor_sets<typename decltype(tag)::type>(state, session, args, exec); });
 }
 
 }  // namespace sextant_cholesky_levels

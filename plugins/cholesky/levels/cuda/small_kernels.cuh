@@ -62,10 +62,11 @@ __device__ void add_children(const Numbers<T> &v, const Front &f, T *x, int ld) 
   }
 }
 
-// The contribution block: what the front has there, less the products of L's rows below. A thread takes rows and
+// The contribution block: what the front has there, less the products of L's rows below; weights: D in L D L^H, or
+// NULL. A thread takes rows and
 // columns that are `quarter` apart, so that neighbours read neighbouring numbers.
 template <class T, int threads>
-__device__ void give_contribution(const Front &f, const T *x, int ld, T *to) {
+__device__ void give_contribution(const Front &f, const T *x, int ld, const Real<T> *weights, T *to) {
   const int below = f.rows - f.width, quarter = (below + 3) / 4;
   for (int e = threadIdx.x; e < quarter * quarter; e += threads) {
     const int ti = e % quarter, tj = e / quarter;
@@ -80,7 +81,7 @@ __device__ void give_contribution(const Front &f, const T *x, int ld, T *to) {
       T left[4], right[4];
 #pragma unroll
       for (int a = 0; a < 4; ++a) {
-        left[a] = x[row[a] + k * ld];
+        left[a] = weights ? numbers::scaled(x[row[a] + k * ld], weights[k]) : x[row[a] + k * ld];
         right[a] = numbers::conjugate(x[column[a] + k * ld]);
       }
 #pragma unroll
@@ -106,7 +107,8 @@ __global__ void __launch_bounds__(threads) factor_small_fronts(Numbers<T> v, con
   __shared__ Real<T> pivots[threads], inverses[threads];
   const Front f = v.fronts[list[blockIdx.x]];
   const int ld = static_cast<int>(small_ld(f.rows)), lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const Call<T> call = *v.call;
+  const Call<T> call = call_here(v);
+  if (!call.l) return;
   load_front<T, threads>(f, call.l, x, ld);
   add_children<T, threads>(v, f, x, ld);
   const PanelOf<T> panel{x, ld, f.width, pivots, inverses, f.first, true};
@@ -116,7 +118,7 @@ __global__ void __launch_bounds__(threads) factor_small_fronts(Numbers<T> v, con
   for (int c = warp; c < f.width; c += threads / 32)
     for (int r = c + lane; r < f.rows; r += 32) l[r + c * f.rows] = x[r + c * ld] = factor_entry(panel, good, r, c);
   __syncthreads();
-  if (f.parent >= 0) give_contribution<T, threads>(f, x, ld, v.update(f));
+  if (f.parent >= 0) give_contribution<T, threads>(f, x, ld, call.rule.definite ? nullptr : pivots, v.update(f));
 }
 
 }  // namespace sextant_cholesky_levels
