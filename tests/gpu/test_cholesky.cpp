@@ -70,7 +70,10 @@ class CholeskyGpu : public testing::Test {
   Analysis analyse_with(const Matrix &matrix, sxt_analysis_options options, const CholeskyLaunch &launch,
                         const char *scheduler = streams) {
     const std::string path = testing::TempDir() + "cholesky-" + std::to_string(getpid()) + ".toml";
-    options.order = "amd";  // "auto" weighs orders by the scheduler, and a plan is of one structure
+    // A plan is of one structure, and without these the scheduler's model has a say in it.
+    if (!options.permutation) options.order = "amd";
+    if (options.amalgamation == 0) options.amalgamation = 16;
+    if (options.block == 0) options.block = 256;
     analyse_on_gpu(matrix, options, scheduler);
     EXPECT_EQ(gpu_test::load_launch(gpu_.get(), path, launch), SXT_OK) << last_error(gpu_);
     Analysis out = analyse(matrix, &options);

@@ -23,7 +23,8 @@ inline constexpr int narrow_rows = 64, narrow_columns = 32, narrow_fronts = 8;
 inline constexpr int solve_rows = 128;  // below a front's columns, which its one task of a forward solve takes, too
 // Right-hand sides that a sweep takes at once: one, or up to one of these.
 inline constexpr std::int64_t few_columns = 16, many_columns = 64;
-inline constexpr std::int64_t solve_counters = 256;  // bytes
+// Bytes in front of a solve's numbers: tickets of its four kernels, then a word that says whether waits go on.
+inline constexpr std::int64_t solve_counters = 256, solve_tickets = 64;
 // From so many on, narrow fronts over which there are narrow ones alone are a kernel's of their own.
 inline constexpr std::int64_t many_narrow = 1024;
 

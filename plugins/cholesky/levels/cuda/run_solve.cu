@@ -83,7 +83,8 @@ class Solve {
     v.b = set_of<T>(args_.b, args_.stride_b, set) + first * args_.ldb;
     v.n = plan_.s.n, v.size = static_cast<std::int64_t>(plan_.place.size());
     std::byte *const work = static_cast<std::byte *>(session_.work.data());
-    v.ticket = reinterpret_cast<std::int32_t *>(work);
+    v.ticket = reinterpret_cast<unsigned long long *>(work);
+    v.waits = reinterpret_cast<std::int32_t *>(work + solve_tickets), v.status = exec_.device_status;
     v.y = reinterpret_cast<T *>(work + solve_counters);
     v.z = v.y + sets * columns * v.n, v.vectors = v.z + sets * columns * v.n;
     return v;

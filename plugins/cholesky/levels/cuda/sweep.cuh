@@ -31,7 +31,9 @@ struct Sweep {
   const T *l;
   T *b, *y, *z, *vectors;
   std::int64_t stride_l, stride_b, ldb, n, size;
-  std::int32_t *ticket;  // begins as -1
+  unsigned long long *ticket;  // begins as -1
+  std::int32_t *waits;         // not 0 until a wait was given up
+  std::int32_t *status;        // where a fault is told; may be NULL
 };
 
 // The arrays of one set.
@@ -70,17 +72,30 @@ __device__ __forceinline__ Complex<R> peek(const Complex<R> *at) {
   return {peek(&at->re), peek(&at->im)};
 }
 
+// Every number comes where plan and device are sound. A wait still ends: after so many looks (seconds, while a solve
+// takes milliseconds) a number that is none is taken, the fault is told, and all other waits end soon, too.
+constexpr unsigned most_looks = 1u << 23, looks_apart = 1u << 12;
+
 template <class T>
-__device__ __forceinline__ T await(const T *at, T seen) {
-  while (missing(seen)) {
+__device__ __forceinline__ bool gives_up(const Sweep<T> &v, unsigned looks) {
+  if (looks >= most_looks) {
+    *static_cast<volatile std::int32_t *>(v.waits) = 0;
+    if (v.status) *static_cast<volatile std::int32_t *>(v.status) = SXT_E_INTERNAL;
+  }
+  return *static_cast<volatile std::int32_t *>(v.waits) == 0;
+}
+template <class T>
+__device__ __forceinline__ T await(const Sweep<T> &v, const T *at, T seen) {
+  for (unsigned looks = 1; missing(seen); ++looks) {
+    if (looks % looks_apart == 0 && gives_up(v, looks)) return numbers::from_real<T>(Real<T>(NAN));
     __nanosleep(20);
     seen = peek(at);
   }
   return seen;
 }
 template <class T>
-__device__ __forceinline__ T await(const T *at) {
-  return await(at, peek(at));
+__device__ __forceinline__ T await(const Sweep<T> &v, const T *at) {
+  return await(v, at, peek(at));
 }
 
 // A result that is no number may have all bits set, too; another one stands for it.
@@ -104,7 +119,7 @@ template <class T>
 __device__ bool next_task(const Sweep<T> &v, Task &task, SweepSet<T> &set) {
   __shared__ std::int64_t number;
   __syncthreads();  // all have read the last one
-  if (threadIdx.x == 0) number = atomicAdd(v.ticket, 1) + 1;
+  if (threadIdx.x == 0) number = static_cast<std::int64_t>(atomicAdd(v.ticket, 1ull) + 1);
   __syncthreads();
   if (number >= std::int64_t{v.n_tasks} * v.sets) return false;
   task = v.tasks[number / v.sets];
@@ -201,7 +216,7 @@ __device__ void add_handed(const Sweep<T> &v, const SweepSet<T> &s, const Front 
       T *const to = memory + v.place[child.row_at + i];
 #pragma unroll
       for (int c = 0; c < most; ++c)
-        if (c < columns) to[c * narrow_rows] = numbers::sum(to[c * narrow_rows], await(from + c, value[c]));
+        if (c < columns) to[c * narrow_rows] = numbers::sum(to[c * narrow_rows], await(v, from + c, value[c]));
     }
     __syncwarp();
   }
@@ -280,7 +295,7 @@ __device__ void backward_narrow(const Sweep<T> &v, const SweepSet<T> &s, int fro
 #pragma unroll
     for (int c = 0; c < most; ++c) {
       if (r >= f.rows || c >= columns) continue;
-      mine[c][k] = r < f.width ? begin_backward(v, s, f, r, c0 + c) : await(from + c, mine[c][k]);
+      mine[c][k] = r < f.width ? begin_backward(v, s, f, r, c0 + c) : await(v, from + c, mine[c][k]);
     }
   }
   __syncwarp();

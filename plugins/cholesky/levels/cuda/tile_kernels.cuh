@@ -119,19 +119,19 @@ struct TileSum {
 
 // Rows of a tile that other tasks make: address_of(row) is the first number of a row, NULL for zeros.
 template <class T, int most, class F>
-__device__ void await_rows(T *to, int columns, F &&address_of) {
+__device__ void await_rows(const Sweep<T> &v, T *to, F &&address_of) {
   constexpr int count = solve_columns * most / sweep_threads, apart = sweep_threads / most;
   const int c = static_cast<int>(threadIdx.x) % most, first = static_cast<int>(threadIdx.x) / most;
   const T *from[count];
   T seen[count];
 #pragma unroll
   for (int e = 0; e < count; ++e) {
-    from[e] = c < columns ? address_of(first + apart * e) : nullptr;
+    from[e] = c < v.columns ? address_of(first + apart * e) : nullptr;
     seen[e] = from[e] ? peek(from[e] + c) : T{};
   }
 #pragma unroll
   for (int e = 0; e < count; ++e)
-    to[(first + apart * e) * tile_ld(most) + c] = from[e] ? await(from[e] + c, seen[e]) : T{};
+    to[(first + apart * e) * tile_ld(most) + c] = from[e] ? await(v, from[e] + c, seen[e]) : T{};
 }
 
 // ---- forwards -----------------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ __device__ void gather_tile(const Sweep<T> &v, const SweepSet<T> &s, const Front
       if (mine.row < 0) break;
       if (c >= v.columns) continue;
       T &number = right[(mine.row - begin) * tile_ld(most) + c];
-      number = numbers::sum(number, await(mine.at + c));
+      number = numbers::sum(number, await(v, mine.at + c));
     }
     __syncthreads();
   }
@@ -180,7 +180,7 @@ __device__ void forward_tile(const Sweep<T> &v, const SweepSet<T> &s, const Fron
   gather_tile<T, most>(v, s, f, begin, end, right, first_rows);
   Sum sum;
   for (int k = 0; k < pieces; ++k) {
-    await_rows<T, most>(m.known(k), v.columns, [&](int r) -> const T * {
+    await_rows<T, most>(v, m.known(k), [&](int r) -> const T * {
       const int row = k * solve_columns + r;
       return row < before ? s.y + static_cast<std::int64_t>(f.first + row) * v.columns : nullptr;
     });
@@ -253,7 +253,7 @@ __device__ void backward_tile(const Sweep<T> &v, const SweepSet<T> &s, const Fro
   Sum sum;
   for (int k = 0; k < pieces; ++k) {
     const int2 rows = rows_of(k);
-    await_rows<T, most>(m.known(k), v.columns, [&](int r) -> const T * {
+    await_rows<T, most>(v, m.known(k), [&](int r) -> const T * {
       return rows.x + r < rows.y ? s.z + static_cast<std::int64_t>(v.rows[f.row_at + rows.x + r]) * v.columns : nullptr;
     });
     wait_for_copies();

@@ -71,7 +71,7 @@ __device__ void gather_vector(const Sweep<T> &v, const SweepSet<T> &s, const Fro
   for (int k = f.child_begin; k < f.child_end; ++k) {
     const Handed<T> mine = next;
     if (k + 1 < f.child_end) next = handed_row(v, s, f, k + 1, t.begin, t.end, m.first_rows, thread);
-    if (mine.row >= 0) m.vector[mine.row - t.begin] = numbers::sum(m.vector[mine.row - t.begin], await(mine.at));
+    if (mine.row >= 0) m.vector[mine.row - t.begin] = numbers::sum(m.vector[mine.row - t.begin], await(v, mine.at));
     __syncthreads();
   }
 }
@@ -126,7 +126,7 @@ struct ForwardTask {
     T *const known = m.known[piece % 2];
     if (threadIdx.x < solve_columns) {
       const int k = piece * solve_columns + row;
-      known[row] = k < before ? await(s.y + f.first + k) : T{};
+      known[row] = k < before ? await(v, s.y + f.first + k) : T{};
     }
     __syncthreads();
 #pragma unroll
@@ -281,7 +281,7 @@ struct BackwardTask {
   __device__ __forceinline__ void use(int piece, const Piece<T> &from, int solution, VectorMemory<T> &m,
                                       T (&sum)[warp_columns]) const {
     T *const known = m.known[piece % 2];
-    if (threadIdx.x < solve_columns) known[threadIdx.x] = solution >= 0 ? await(s.z + solution) : T{};
+    if (threadIdx.x < solve_columns) known[threadIdx.x] = solution >= 0 ? await(v, s.z + solution) : T{};
     __syncthreads();
 #pragma unroll
     for (int h = 0; h < piece_rows; ++h) {
