@@ -66,20 +66,18 @@ __global__ void __launch_bounds__(assemble_threads) assemble_fronts(Numbers<T> v
                             : v.update(f) + static_cast<std::int64_t>(c - f.width) * below - f.width;
   T *const mine = dynamic_memory<T>() + warp * assemble_chunk;
   int *const next = next_rows[warp], *const own = own_columns[warp];
-  const auto rows_of = [&](const Front &child) { return child.rows - child.width; };
-  const auto places_of = [&](const Front &child) { return v.place + child.row_at + child.width; };
   if (f.child_begin + lane < f.child_end) {  // the first 32 are looked up at once
-    const Front child = v.fronts[v.children[f.child_begin + lane]];
-    next[lane] = own[lane] = first_row(places_of(child), rows_of(child), c, c);
+    const Child child = v.children[f.child_begin + lane];
+    next[lane] = own[lane] = first_row(v.place + child.row_at, child.rows, c, c);
   }
   __syncwarp();
   for (int r0 = c; r0 < f.rows; r0 += assemble_chunk) {
     for (int r = lane; r < assemble_chunk; r += 32) mine[r] = T{};
     __syncwarp();
     for (int k = f.child_begin; k < f.child_end; ++k) {
-      const Front child = v.fronts[v.children[k]];
-      const std::int32_t *const place = places_of(child);
-      const int rows = rows_of(child), kept = k - f.child_begin;
+      const Child child = v.children[k];
+      const std::int32_t *const place = v.place + child.row_at;
+      const int rows = child.rows, kept = k - f.child_begin;
       const int at = kept < 32 ? next[kept] : first_row(place, rows, c, r0);
       if (at == rows) continue;
       const std::int64_t j = kept < 32 ? own[kept] : first_row(place, rows, c, c);

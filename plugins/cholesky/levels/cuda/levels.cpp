@@ -20,9 +20,10 @@ Room room_of(const sxt_cholesky_query &q, const Plan &plan, bool solves) {
   return solves ? solve_room(q) : factor_room(q, static_cast<double>(plan.update_values[0] + plan.update_values[1]));
 }
 
-Widths widths_of(const sxt_candidate *candidate, sxt_value_type type) {
+Widths widths_of(const sxt_candidate *candidate, const sxt_cholesky_query &q) {
   Widths widths;
-  widths.number = static_cast<std::int64_t>(value_bytes(type));
+  widths.number = static_cast<std::int64_t>(value_bytes(q.m.q.value_type));
+  if (is_solve(q.phase)) widths.columns = solve_room(q).group();
   if (!candidate || candidate->launch[0] < panel_columns) return widths;
   widths.block = candidate->launch[0] / panel_columns * panel_columns;
   widths.most_small = std::clamp<std::int64_t>(candidate->launch[1], 40, 200);
@@ -63,7 +64,7 @@ void bytes(const sxt_query *query, const sxt_symbolic *symbolic, const sxt_machi
   if (!symbolic) return;
   try {
     const bool solves = is_solve(q.phase);
-    const Plan plan(*symbolic, widths_of(candidate, q.m.q.value_type), solves);
+    const Plan plan(*symbolic, widths_of(candidate, q), solves);
     const Room room = room_of(q, plan, solves);
     *device = state_bytes(plan, solves) + session_bytes(plan, q.m.q.value_type, solves, room);
     *host = sizeof(State) + sizeof(Session) + plan.bytes();
@@ -80,7 +81,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   return cuda::build<State>(exec, state, [&](State &made) -> sxt_status {
     made.type = q.m.q.value_type, made.factors = q.factors;
     made.phase = is_solve(q.phase) ? SXT_CHOLESKY_SOLVE : SXT_CHOLESKY_FACTOR;
-    const Widths widths = widths_of(candidate, made.type);
+    const Widths widths = widths_of(candidate, q);
     if (const sxt_status failed = load_solve(exec, made)) return failed;
     if (const sxt_status failed = is_solve(q.phase) ? SXT_OK : load_factor(exec, made.type, widths)) return failed;
     made.plan.emplace(as<sxt_symbolic>(problem->data), widths, is_solve(q.phase));

@@ -29,14 +29,16 @@ struct Call {
 template <class T>
 struct Numbers {
   const Front *fronts;
-  const std::int32_t *place, *children;
+  const std::int32_t *place;
+  const Child *children;
   const Call<T> *call;
   T *updates[2];
   std::int64_t update_values[2];  // of a set
 #ifdef __CUDACC__
-  __device__ T *update(const Front &f) const {
-    return (f.buffer ? updates[1] + blockIdx.y * update_values[1] : updates[0] + blockIdx.y * update_values[0]) +
-           f.update_at;
+  template <class F>
+  __device__ T *update(const F &of) const {  // a Front or a Child
+    return (of.buffer ? updates[1] + blockIdx.y * update_values[1] : updates[0] + blockIdx.y * update_values[0]) +
+           of.update_at;
   }
 #endif
 };

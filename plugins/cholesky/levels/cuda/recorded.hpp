@@ -11,7 +11,7 @@ namespace sextant_cholesky_levels {
 
 class Recorded {
  public:
-  enum Lane { main = 0, far = 1, small = 2, medium = 3, aside = 4, lanes = 5 };
+  enum Lane { main = 0, far = 1, small = 2, medium = 3, lanes = 4 };
 
   Recorded() = default;
   Recorded(const Recorded &) = delete;

@@ -21,9 +21,13 @@ using namespace sextant::plugin;
 using sextant_cholesky::blocks_of, sextant_cholesky::HalfOf, sextant_cholesky::scatter_values;
 using sextant_cholesky::set_of, sextant_cholesky::Told;
 
+// One block of threads: what the call brings, and verdicts of nothing bad so far.
+constexpr int begin_threads = 128;
 template <class T>
-__global__ void place_call(Call<T> call, Call<T> *to) {
-  *to = call;
+__global__ void begin_call(Call<T> call, Call<T> *to) {
+  if (threadIdx.x == 0) *to = call;
+  for (std::int64_t k = threadIdx.x; k < call.sets; k += begin_threads)
+    call.verdict[k] = {sextant_dense::device::no_column, sextant_dense::device::no_column};
 }
 
 template <class T>
@@ -35,11 +39,12 @@ __global__ void clear_numbers(T *l, std::int64_t stride, std::int64_t count) {
 template <class T>
 class Recorder {
  public:
-  Recorder(const State &state, FactorSession &session, Recorded &lanes)
-      : state_(state), plan_(*state.plan), session_(session), lanes_(lanes) {
+  // chains: a level of small fronts alone may begin while the one before it ends.
+  Recorder(const State &state, FactorSession &session, Recorded &lanes, bool chains)
+      : state_(state), plan_(*state.plan), session_(session), lanes_(lanes), chains_(chains) {
     v_ = {state.fronts.as<const Front>(),
           state.place.as<const std::int32_t>(),
-          state.children.as<const std::int32_t>(),
+          state.children.as<const Child>(),
           session.call.as<const Call<T>>(),
           {session.updates[0].as<T>(), session.updates[1].as<T>()},
           {plan_.update_values[0], plan_.update_values[1]}};
@@ -47,40 +52,55 @@ class Recorder {
 
   void level(const Level &level) {
     const bool large = level.assemble.count > 0;
+    const auto groups =
+        std::count_if(level.small.begin(), level.small.end(), [](const Group &g) { return g.count > 0; });
+    const bool alone = groups == 1 && !large;
+    follows_ = follows_ && alone;  // a launch of the same lane and nothing else
     bool forked[2] = {};
     for (int c = 0; c < small_classes; ++c) {
       if (level.small[c].count == 0) continue;
-      const Recorded::Lane lane = c < 2 ? Recorded::small : large ? Recorded::medium : Recorded::main;
+      const Recorded::Lane lane = alone   ? Recorded::main
+                                  : c < 2 ? Recorded::small
+                                  : large ? Recorded::medium
+                                          : Recorded::main;
       if (lane != Recorded::main && !std::exchange(forked[c / 2], true)) lanes_.order(Recorded::main, lane);
       small_fronts(level.small[c], c, lanes_.lane(lane));
     }
     if (large) large_fronts(level);
     if (forked[0]) lanes_.order(Recorded::small, Recorded::main);
     if (forked[1]) lanes_.order(Recorded::medium, Recorded::main);
-    if (level.inverses.count > 0) inverses(level.inverses);
+    follows_ = chains_ && alone;
   }
-  // After all levels.
-  void end() {
-    if (inverts_) lanes_.order(Recorded::aside, Recorded::main);
+  // After all levels: what solves need.
+  void inverses() {
+    const Group &group = plan_.inverses;
+    if (group.count == 0) return;
+    invert_triangles<T>
+        <<<blocks(group), inverse_threads, inverse_shared<T>(), lanes_.lane(Recorded::main)>>>(v_, jobs(group));
+    cuda::need_launch("inverses of triangles");
   }
 
  private:
   void small_fronts(const Group &group, int of_class, cudaStream_t stream) {
-    const std::int32_t *const list = state_.small.as<const std::int32_t>() + group.first;
-    const auto shared = static_cast<std::size_t>(small_bytes(plan_.widths)[of_class] + small_margin);
+    const auto launch = [&](auto tag) {
+      constexpr int of = decltype(tag)::value;
+      cudaLaunchAttribute overlap{};
+      overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      overlap.val.programmaticStreamSerializationAllowed = 1;
+      cudaLaunchConfig_t config{};
+      config.gridDim = blocks(group), config.blockDim = dim3(small_threads(of));
+      config.dynamicSmemBytes = static_cast<std::size_t>(small_bytes(plan_.widths)[of] + small_margin);
+      config.stream = stream, config.attrs = &overlap, config.numAttrs = follows_ ? 1 : 0;
+      cuda::need(cudaLaunchKernelEx(&config, factor_small_fronts<T, small_threads(of)>, v_,
+                                    state_.small.as<const Front>() + group.first),
+                 "launch small fronts");
+    };
     switch (of_class) {
-      case 0:
-        factor_small_fronts<T, small_threads(0)><<<blocks(group), small_threads(0), shared, stream>>>(v_, list);
-        break;
-      case 1:
-        factor_small_fronts<T, small_threads(1)><<<blocks(group), small_threads(1), shared, stream>>>(v_, list);
-        break;
-      case 2:
-        factor_small_fronts<T, small_threads(2)><<<blocks(group), small_threads(2), shared, stream>>>(v_, list);
-        break;
-      default: factor_small_fronts<T, small_threads(3)><<<blocks(group), small_threads(3), shared, stream>>>(v_, list);
+      case 0: return launch(std::integral_constant<int, 0>{});
+      case 1: return launch(std::integral_constant<int, 1>{});
+      case 2: return launch(std::integral_constant<int, 2>{});
+      default: return launch(std::integral_constant<int, 3>{});
     }
-    cuda::need_launch("small fronts");
   }
 
   void large_fronts(const Level &level) {
@@ -133,15 +153,6 @@ class Recorder {
     }
   }
 
-  // Beside the levels that follow.
-  void inverses(const Group &group) {
-    lanes_.order(Recorded::main, Recorded::aside);
-    invert_triangles<T>
-        <<<blocks(group), inverse_threads, inverse_shared<T>(), lanes_.lane(Recorded::aside)>>>(v_, jobs(group));
-    cuda::need_launch("inverses of triangles");
-    inverts_ = true;
-  }
-
   dim3 blocks(const Group &group) const { return {group.blocks, static_cast<unsigned>(state_.room.sets)}; }
   const Job *jobs(const Group &group) const { return state_.jobs.as<const Job>() + group.first; }
 
@@ -149,8 +160,9 @@ class Recorder {
   const Plan &plan_;
   FactorSession &session_;
   Recorded &lanes_;
+  const bool chains_;
+  bool follows_ = false;  // the last launch was one of small fronts, after which the next may be chained
   Numbers<T> v_;
-  bool inverts_ = false;
 };
 
 // A's values where they go, zeros elsewhere, then the captured launches. Throws Failure.
@@ -171,20 +183,18 @@ class Factorisation {
                  session_.verdicts.template as<Verdict>(),
                  count};
     static_assert(sizeof call <= call_bytes);
-    clear(l, count);
-    cuda::fill_bytes(&exec_, call.verdict, 0xff, static_cast<std::uint64_t>(count) * sizeof(Verdict), "clear verdicts");
     if (args_.pivot_policy != SXT_PIVOT_POLICY_FAIL) {
       call.marks = session_.marks.template as<std::uint8_t>();
       cuda::fill_bytes(&exec_, call.marks, 0, static_cast<std::uint64_t>(count * s_.n), "clear marks");
     }
+    begin_call<<<1, begin_threads, 0, stream_>>>(call, session_.call.template as<Call<T>>());
+    cuda::need_launch("the start of a factorisation");
+    clear(l, count);
     if (args_.value_type != args_.value_type_a)
       scatter<typename HalfOf<T>::type>(first, call);
     else
       scatter<T>(first, call);
-    if (session_.recorded.empty()) return;
-    place_call<<<1, 1, 0, stream_>>>(call, session_.call.template as<Call<T>>());
-    cuda::need_launch("the start of a factorisation");
-    session_.recorded.replay(stream_);
+    if (!session_.recorded.empty()) session_.recorded.replay(stream_);
   }
 
  private:
@@ -219,8 +229,8 @@ template <class T>
 sxt_status factor_sets(const State &state, FactorSession &session, const sxt_cholesky_args &args,
                        const sxt_exec *exec) {
   Factorisation<T> factorisation(state, session, args, *exec);
-  const Told told{session.verdicts.as<const Verdict>(), session.marks.as<const std::uint8_t>(), session.told.data(),
-                  session.changed.data()};
+  const Told told{session.verdicts.as<const Verdict>(), session.marks.as<const std::uint8_t>(),
+                  session.told.as<std::uint64_t>(), session.changed.data()};
   for (std::int64_t first = 0; first < args.n_sets; first += state.room.sets) {
     const std::int64_t count = std::min(state.room.sets, args.n_sets - first);
     if (is_cancelled(exec->cancel)) return cuda::wait(exec), SXT_NOT_CONVERGED;
@@ -241,7 +251,7 @@ sxt_status load_factor(const sxt_exec *exec, sxt_value_type type, const Widths &
     };
     auto bytes = small_bytes(widths);
     for (std::int64_t &each : bytes) each += small_margin;
-    load(scatter_values<T, T>, 0), load(scatter_values<T, typename HalfOf<T>::type>, 0), load(place_call<T>, 0);
+    load(scatter_values<T, T>, 0), load(scatter_values<T, typename HalfOf<T>::type>, 0), load(begin_call<T>, 0);
     load(clear_numbers<T>, 0), load(invert_triangles<T>, inverse_shared<T>());
     load(factor_small_fronts<T, small_threads(0)>, static_cast<std::size_t>(bytes[0]));
     load(factor_small_fronts<T, small_threads(1)>, static_cast<std::size_t>(bytes[1]));
@@ -260,15 +270,39 @@ sxt_status load_factor(const sxt_exec *exec, sxt_value_type type, const Widths &
   });
 }
 
+namespace {
+
+// Whether the kernels' code, as this device has it, waits where a launch may begin early.
+template <class T>
+bool chains() {
+  cudaFuncAttributes attributes{};
+  cuda::need(cudaFuncGetAttributes(&attributes, factor_small_fronts<T, small_threads(0)>), "look at a kernel");
+  return attributes.ptxVersion >= chains_from && attributes.binaryVersion >= chains_from;
+}
+
+template <class T>
+void record(const State &state, FactorSession &session, bool chains) {
+  session.recorded.record([&](Recorded &lanes) {
+    Recorder<T> recorder(state, session, lanes, chains);
+    for (const Level &level : state.plan->levels) recorder.level(level);
+    recorder.inverses();
+  });
+}
+
+}  // namespace
+
 void record_factor(const State &state, FactorSession &session) {
   if (state.plan->levels.empty()) return;
-  session.recorded.record([&](Recorded &lanes) {
-    cuda::with_number(state.type, [&](auto tag) {
-      Recorder<typename decltype(tag)::type> recorder(state, session, lanes);
-      for (const Level &level : state.plan->levels) recorder.level(level);
-      recorder.end();
-      return SXT_OK;
-    });
+  cuda::with_number(state.type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if (chains<T>()) {
+      try {
+        return record<T>(state, session, true), SXT_OK;
+      } catch (const cuda::Failure &) {  // an older driver records no such order
+        cudaGetLastError();
+      }
+    }
+    return record<T>(state, session, false), SXT_OK;
   });
 }
 

@@ -39,7 +39,7 @@ class Solve {
   bool group(std::int64_t set, std::int64_t sets, std::int64_t first, std::int64_t columns) {
     if (is_cancelled(exec_.cancel)) return false;
     const Sweep<T> v = sweep(set, sets, first, columns);
-    const std::int64_t numbers = sets * columns * (2 * v.n + v.size);
+    const std::int64_t numbers = std::int64_t{v.parts} * v.columns * (2 * v.n + v.size);
     cuda::fill_bytes(&exec_, session_.work.data(), 0xff,
                      solve_counters + static_cast<std::uint64_t>(numbers) * sizeof(T), "mark what is not there yet");
     if (!begins_) move(v, true);
@@ -73,9 +73,11 @@ class Solve {
   Sweep<T> sweep(std::int64_t set, std::int64_t sets, std::int64_t first, std::int64_t columns) const {
     Sweep<T> v{};
     v.fronts = state_.fronts.as<const Front>();
-    v.place = state_.place.as<const std::int32_t>(), v.children = state_.children.as<const std::int32_t>();
+    v.place = state_.place.as<const std::int32_t>(), v.children = state_.children.as<const Child>();
     v.rows = state_.rows.as<const std::int32_t>(), v.narrow = state_.narrow.as<const std::int32_t>();
-    v.columns = static_cast<std::int32_t>(columns), v.sets = static_cast<std::int32_t>(sets);
+    v.groups = static_cast<std::int32_t>((columns + tile_columns - 1) / tile_columns);
+    v.parts = static_cast<std::int32_t>(sets * v.groups), v.all_columns = static_cast<std::int32_t>(columns);
+    v.columns = (v.all_columns + v.groups - 1) / v.groups;
     v.unit = args_.factors == SXT_FACTORS_LDLH, v.divides = v.unit && begins_, v.places = ends_;
     v.perm = state_.perm.as<const std::int32_t>();
     v.l = set_of<T>(static_cast<const void *>(args_.factor), args_.stride_factor, set);
@@ -86,14 +88,16 @@ class Solve {
     v.ticket = reinterpret_cast<unsigned long long *>(work);
     v.waits = reinterpret_cast<std::int32_t *>(work + solve_tickets), v.status = exec_.device_status;
     v.y = reinterpret_cast<T *>(work + solve_counters);
-    v.z = v.y + sets * columns * v.n, v.vectors = v.z + sets * columns * v.n;
+    v.z = v.y + std::int64_t{v.parts} * v.columns * v.n, v.vectors = v.z + std::int64_t{v.parts} * v.columns * v.n;
     return v;
   }
   // Between b and y, in the order of elimination.
   void move(const Sweep<T> &v, bool in) {
-    const dim3 blocks(blocks_of(v.n, vector_threads), static_cast<unsigned>(v.columns));
-    for (std::int64_t set = 0; set < v.sets; ++set) {
-      T *const b = v.b + set * v.stride_b, *const y = v.y + set * v.columns * v.n;
+    for (std::int64_t part = 0; part < v.parts; ++part) {
+      const std::int64_t set = part / v.groups, first = part % v.groups * v.columns;
+      const dim3 blocks(blocks_of(v.n, vector_threads),
+                        static_cast<unsigned>(std::min<std::int64_t>(v.columns, v.all_columns - first)));
+      T *const b = v.b + set * v.stride_b + first * v.ldb, *const y = v.y + part * v.columns * v.n;
       if (in)
         take_columns<<<blocks, vector_threads, 0, stream_>>>(v.n, nullptr, b, v.ldb, y, v.columns, 1);
       else
@@ -110,7 +114,7 @@ class Solve {
     v.n_tasks = static_cast<std::int32_t>(end - first);
     v.ticket += (forward ? 0 : 2) + (narrow ? 1 : 0);
     const std::int64_t most = std::int64_t{state_.multiprocessors} * (narrow ? narrow_resident : resident);
-    const auto blocks = static_cast<unsigned>(std::min(most, std::int64_t{v.n_tasks} * v.sets));
+    const auto blocks = static_cast<unsigned>(std::min(most, std::int64_t{v.n_tasks} * v.parts));
     if (narrow && v.columns == 1)
       sweep_narrow<T, 1, forward><<<blocks, sweep_threads, narrow_shared<T>(1), stream_>>>(v);
     else if (narrow)
@@ -118,18 +122,11 @@ class Solve {
     else if (v.columns == 1)
       forward ? forward_vector<T><<<blocks, sweep_threads, 0, stream_>>>(v)
               : backward_vector<T><<<blocks, sweep_threads, 0, stream_>>>(v);
-    else if (v.columns <= few_columns)
-      tiles<few_columns, forward>(v, blocks);
-    else if constexpr (!cuda::complex_valued<T>)
-      tiles<many_columns, forward>(v, blocks);
-    cuda::need_launch(forward ? "the forward sweep" : "the backward sweep");
-  }
-  template <int most, bool forward>
-  void tiles(const Sweep<T> &v, unsigned blocks) {
-    if (forward)
-      forward_tiles<T, most><<<blocks, sweep_threads, tile_shared<T>(most), stream_>>>(v);
+    else if (forward)
+      forward_tiles<T><<<blocks, sweep_threads, tile_shared<T>(), stream_>>>(v);
     else
-      backward_tiles<T, most><<<blocks, sweep_threads, tile_shared<T>(most), stream_>>>(v);
+      backward_tiles<T><<<blocks, sweep_threads, tile_shared<T>(), stream_>>>(v);
+    cuda::need_launch(forward ? "the forward sweep" : "the backward sweep");
   }
 
   const State &state_;
@@ -160,12 +157,7 @@ sxt_status load_solve(const sxt_exec *exec, State &state) {
     load(sweep_narrow<T, 1, true>, narrow_shared<T>(1)), load(sweep_narrow<T, 1, false>, narrow_shared<T>(1));
     load(sweep_narrow<T, narrow_group, true>, narrow_shared<T>(narrow_group));
     load(sweep_narrow<T, narrow_group, false>, narrow_shared<T>(narrow_group));
-    load(forward_tiles<T, few_columns>, tile_shared<T>(few_columns));
-    load(backward_tiles<T, few_columns>, tile_shared<T>(few_columns));
-    if constexpr (!cuda::complex_valued<T>) {
-      load(forward_tiles<T, many_columns>, tile_shared<T>(many_columns));
-      load(backward_tiles<T, many_columns>, tile_shared<T>(many_columns));
-    }
+    load(forward_tiles<T>, tile_shared<T>()), load(backward_tiles<T>, tile_shared<T>());
     return status;
   });
 }

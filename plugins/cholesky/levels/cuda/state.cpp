@@ -23,11 +23,11 @@ void for_arrays(State &at, const Plan &plan, bool solves, F &&f) {
   list(at.super_of, plan.super_of, "supernodes of columns");
   list(at.fronts, plan.fronts, "fronts");
   list(at.place, plan.place, "places in parents");
-  list(at.children, plan.children.list, "children");
+  list(at.children, plan.handing, "children");
   if (!solves) {
     f(at.entry_from, s.entry_from, s.n_entries, "numbers of entries");
     f(at.entry_to, s.entry_to, s.n_entries, "places of entries");
-    list(at.small, plan.small, "small fronts");
+    list(at.small, plan.small_fronts, "small fronts");
     list(at.jobs, plan.jobs, "jobs");
     return;
   }
@@ -94,7 +94,7 @@ void fill(Session &session, const State &state, const sxt_exec *exec) {
   s.verdicts = DeviceArray(exec, sets * verdict_bytes, "verdicts");
   s.marks = DeviceArray(exec, sets * n, "marks of changed pivots");
   s.call = DeviceArray(exec, call_bytes, "what a call brings");
-  s.told.resize(static_cast<std::size_t>(2 * sets));
+  s.told = DeviceArray(exec, sets * verdict_bytes, "verdicts", cuda::Life::state, SXT_SPACE_PINNED);
   s.changed.resize(static_cast<std::size_t>(n));
   cuda::fill_bytes(exec, s.tickets.data(), 0, s.tickets.bytes(), "clear counters");
   cuda::wait(exec);

@@ -43,7 +43,7 @@ inline constexpr std::uint64_t call_bytes = 128;  // room for what a call brings
 struct FactorSession {
   Recorded recorded;
   DeviceArray updates[2], tickets, verdicts, marks, call;
-  std::vector<std::uint64_t> told;  // verdicts, on the host
+  DeviceArray told;  // verdicts, pinned on the host
   std::vector<std::uint8_t> changed;
 };
 

@@ -15,15 +15,17 @@ constexpr int row_shares = sweep_threads / solve_columns;  // threads that share
 constexpr int share_columns = solve_columns / row_shares;
 constexpr int most_task_rows = solve_columns + solve_rows;
 
-// One sweep over a group of right-hand sides, for each of `sets` sets of values. y: L^-1 b; z: the solution;
-// vectors: what fronts hand on, as many rows as the row lists have. A row's numbers, one a right-hand side, are
-// neighbours.
+// One sweep over groups of right-hand sides of some sets of values: `parts` of them, the groups of a set after one
+// another, with `columns` right-hand sides each, the last group of a set perhaps with fewer. y: L^-1 b; z: the
+// solution; vectors: what fronts hand on, as many rows as the row lists have. A row's numbers, one a right-hand side,
+// are neighbours.
 template <class T>
 struct Sweep {
   const Front *fronts;
-  const std::int32_t *place, *children, *rows, *narrow;
+  const Child *children;
+  const std::int32_t *place, *rows, *narrow;
   const Task *tasks;
-  std::int32_t n_tasks, columns, sets;
+  std::int32_t n_tasks, parts, groups, columns, all_columns;
   bool unit;                 // L has a unit diagonal (L D L^H)
   bool divides;              // backwards: the right-hand side is divided by D
   bool places;               // backwards: the solution goes to b
@@ -36,16 +38,18 @@ struct Sweep {
   std::int32_t *status;        // where a fault is told; may be NULL
 };
 
-// The arrays of one set.
+// A group of right-hand sides: its arrays, and how many it has.
 template <class T>
-struct SweepSet {
+struct SweepPart {
   const T *l;
   T *b, *y, *z, *vectors;
+  int columns;
 };
 template <class T>
-__device__ SweepSet<T> sweep_set(const Sweep<T> &v, int set) {
-  return {v.l + set * v.stride_l, v.b + set * v.stride_b, v.y + set * v.n * v.columns, v.z + set * v.n * v.columns,
-          v.vectors + set * v.size * v.columns};
+__device__ SweepPart<T> sweep_part(const Sweep<T> &v, int part) {
+  const int set = part / v.groups, first = part % v.groups * v.columns;
+  return {v.l + set * v.stride_l,       v.b + set * v.stride_b + first * v.ldb, v.y + part * v.n * v.columns,
+          v.z + part * v.n * v.columns, v.vectors + part * v.size * v.columns,  min(v.columns, v.all_columns - first)};
 }
 
 // ---- numbers that are there, or not yet ---------------------------------------------------------------------------
@@ -114,28 +118,29 @@ __device__ __forceinline__ void publish(Complex<R> *at, Complex<R> x) {
 
 // ---- tasks --------------------------------------------------------------------------------------------------------
 
-// The sets take turns, so that all of them are at work at once, and each has its tasks in their order.
+// The parts take turns, so that all of them are at work at once, and each has its tasks in their order; L's numbers are
+// near when a set's next group needs them.
 template <class T>
-__device__ bool next_task(const Sweep<T> &v, Task &task, SweepSet<T> &set) {
+__device__ bool next_task(const Sweep<T> &v, Task &task, SweepPart<T> &part) {
   __shared__ std::int64_t number;
   __syncthreads();  // all have read the last one
   if (threadIdx.x == 0) number = static_cast<std::int64_t>(atomicAdd(v.ticket, 1ull) + 1);
   __syncthreads();
-  if (number >= std::int64_t{v.n_tasks} * v.sets) return false;
-  task = v.tasks[number / v.sets];
-  set = sweep_set(v, static_cast<int>(number % v.sets));
+  if (number >= std::int64_t{v.n_tasks} * v.parts) return false;
+  task = v.tasks[number / v.parts];
+  part = sweep_part(v, static_cast<int>(number % v.parts));
   return true;
 }
 
 // The right-hand side at a row in the order of elimination.
 template <class T>
-__device__ __forceinline__ T right_side(const Sweep<T> &v, const SweepSet<T> &s, int row, int column) {
+__device__ __forceinline__ T right_side(const Sweep<T> &v, const SweepPart<T> &s, int row, int column) {
   return s.b[(v.perm ? v.perm[row] : row) + column * v.ldb];
 }
 
 // y where a backward sweep begins: divided by D in L D L^H.
 template <class T>
-__device__ __forceinline__ T begin_backward(const Sweep<T> &v, const SweepSet<T> &s, const Front &f, int row,
+__device__ __forceinline__ T begin_backward(const Sweep<T> &v, const SweepPart<T> &s, const Front &f, int row,
                                             int column) {
   const T y = s.y[static_cast<std::int64_t>(f.first + row) * v.columns + column];
   if (!v.divides || !f.factored) return y;
@@ -143,7 +148,7 @@ __device__ __forceinline__ T begin_backward(const Sweep<T> &v, const SweepSet<T>
 }
 
 template <class T>
-__device__ __forceinline__ void give_solution(const Sweep<T> &v, const SweepSet<T> &s, int row, int column, T x) {
+__device__ __forceinline__ void give_solution(const Sweep<T> &v, const SweepPart<T> &s, int row, int column, T x) {
   publish(s.z + static_cast<std::int64_t>(row) * v.columns + column, x);
   if (v.places) s.b[(v.perm ? v.perm[row] : row) + column * v.ldb] = x;
 }
@@ -153,9 +158,8 @@ __device__ __forceinline__ void give_solution(const Sweep<T> &v, const SweepSet<
 constexpr int first_rows_kept = 32;
 
 // The first of a child's rows that is not above row `begin` of the parent.
-__device__ inline int first_row_from(const std::int32_t *place, const Front &child, int begin) {
-  if (begin == 0) return 0;
-  return sextant_cholesky::lower_bound_of(place + child.row_at + child.width, child.rows - child.width, begin);
+__device__ inline int first_row_from(const std::int32_t *place, const Child &child, int begin) {
+  return begin == 0 ? 0 : sextant_cholesky::lower_bound_of(place + child.row_at, child.rows, begin);
 }
 
 // Those of the first children, all at once. The caller synchronises before they are read.
@@ -163,7 +167,7 @@ template <class T>
 __device__ void find_first_rows(const Sweep<T> &v, const Front &f, int begin, int *first_rows) {
   const int k = static_cast<int>(threadIdx.x);
   if (k < min(f.child_end - f.child_begin, first_rows_kept))
-    first_rows[k] = first_row_from(v.place, v.fronts[v.children[f.child_begin + k]], begin);
+    first_rows[k] = first_row_from(v.place, v.children[f.child_begin + k], begin);
 }
 
 // A row of a child that belongs to a thread: its row of the parent (-1: none), and where its numbers will be.
@@ -174,12 +178,12 @@ struct Handed {
 };
 // Row `index` from the first one on, if it is above row `end` of the parent.
 template <class T>
-__device__ Handed<T> handed_row(const Sweep<T> &v, const SweepSet<T> &s, const Front &f, int k, int begin, int end,
+__device__ Handed<T> handed_row(const Sweep<T> &v, const SweepPart<T> &s, const Front &f, int k, int begin, int end,
                                 const int *first_rows, int index) {
-  const Front child = v.fronts[v.children[k]];
+  const Child child = v.children[k];
   const int kept = k - f.child_begin;
   const int first = kept < first_rows_kept ? first_rows[kept] : first_row_from(v.place, child, begin);
-  const int i = child.width + first + index;
+  const int i = first + index;
   if (i >= child.rows) return {-1, nullptr};
   const int row = v.place[child.row_at + i];
   if (row >= end) return {-1, nullptr};
@@ -189,7 +193,6 @@ __device__ Handed<T> handed_row(const Sweep<T> &v, const SweepSet<T> &s, const F
 // ---- narrow fronts: a warp each, rows in registers ----------------------------------------------------------------
 
 constexpr int lane_rows = narrow_rows / 32;
-constexpr int narrow_group = 8;  // right-hand sides of a front, for one warp
 constexpr int columns_ahead = 4;
 
 // Column j of the front, rows of this lane; zeros where there are none.
@@ -204,11 +207,11 @@ __device__ void fetch_column(const T *block, const Front &f, int j, T (&entry)[l
 }
 
 template <class T, int most>
-__device__ void add_handed(const Sweep<T> &v, const SweepSet<T> &s, const Front &f, int c0, int columns, T *memory) {
+__device__ void add_handed(const Sweep<T> &v, const SweepPart<T> &s, const Front &f, int c0, int columns, T *memory) {
   const int lane = threadIdx.x % 32;
   for (int k = f.child_begin; k < f.child_end; ++k) {
-    const Front child = v.fronts[v.children[k]];
-    for (int i = child.width + lane; i < child.rows; i += 32) {
+    const Child child = v.children[k];
+    for (int i = lane; i < child.rows; i += 32) {
       const T *const from = s.vectors + (child.row_at + i) * v.columns + c0;
       T value[most];
 #pragma unroll
@@ -225,9 +228,9 @@ __device__ void add_handed(const Sweep<T> &v, const SweepSet<T> &s, const Front 
 // Right-hand sides c0 .. c0 + most - 1, as far as there are any. Its vector gathers in memory, a column after the other
 // of narrow_rows numbers; L is read once.
 template <class T, int most>
-__device__ void forward_narrow(const Sweep<T> &v, const SweepSet<T> &s, int front, int c0, T *memory) {
+__device__ void forward_narrow(const Sweep<T> &v, const SweepPart<T> &s, int front, int c0, T *memory) {
   const Front f = v.fronts[front];
-  const int lane = threadIdx.x % 32, columns = min(most, v.columns - c0);
+  const int lane = threadIdx.x % 32, columns = min(most, s.columns - c0);
   const T *const block = s.l + f.value_at;
   const Real<T> inverse =
       lane < f.width && !v.unit ? 1 / numbers::real_of(block[lane * (f.rows + 1)]) : Real<T>(lane < f.width ? 1 : 0);
@@ -276,9 +279,9 @@ __device__ void forward_narrow(const Sweep<T> &v, const SweepSet<T> &s, int fron
 
 // Columns from the last one on; each loses what the rows below it give.
 template <class T, int most>
-__device__ void backward_narrow(const Sweep<T> &v, const SweepSet<T> &s, int front, int c0) {
+__device__ void backward_narrow(const Sweep<T> &v, const SweepPart<T> &s, int front, int c0) {
   const Front f = v.fronts[front];
-  const int lane = threadIdx.x % 32, columns = min(most, v.columns - c0);
+  const int lane = threadIdx.x % 32, columns = min(most, s.columns - c0);
   const T *const block = s.l + f.value_at;
   const Real<T> inverse =
       lane < f.width && !v.unit ? 1 / numbers::real_of(block[lane * (f.rows + 1)]) : Real<T>(lane < f.width ? 1 : 0);
@@ -325,8 +328,8 @@ __device__ void backward_narrow(const Sweep<T> &v, const SweepSet<T> &s, int fro
 
 // A task of narrow fronts: groups of `most` right-hand sides, a warp each for a front.
 template <class T, int most, bool forward>
-__device__ void narrow_task(const Sweep<T> &v, const SweepSet<T> &s, const Task &t, T *memory) {
-  const int warp = static_cast<int>(threadIdx.x) / 32, groups = (v.columns + most - 1) / most;
+__device__ void narrow_task(const Sweep<T> &v, const SweepPart<T> &s, const Task &t, T *memory) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, groups = (s.columns + most - 1) / most;
   for (int e = warp; e < (t.end - t.begin) * groups; e += sweep_threads / 32) {
     const int front = v.narrow[t.begin + e / groups], c0 = e % groups * most;
     if constexpr (forward)
@@ -344,7 +347,7 @@ constexpr std::size_t narrow_shared(int most) {
 template <class T, int most, bool forward>
 __global__ void __launch_bounds__(sweep_threads) sweep_narrow(Sweep<T> v) {
   Task t;
-  SweepSet<T> s;
+  SweepPart<T> s;
   while (next_task(v, t, s)) narrow_task<T, most, forward>(v, s, t, dynamic_memory<T>());
 }
 

@@ -159,22 +159,33 @@ void check_backward(const Plan &plan) {
 void check_inverses(const Structure &structure) {
   const Plan plan(structure.view(), {}, false);
   std::vector<int> columns(plan.fronts.size(), 0);
-  for (const Level &level : plan.levels)
-    for (std::int64_t k = level.inverses.first; k < level.inverses.first + level.inverses.count; ++k) {
-      const Job &job = plan.jobs[k];
-      EXPECT_EQ(job.k0, columns[job.front]);
-      EXPECT_LE(job.k1 - job.k0, solve_columns);
-      columns[job.front] = job.k1;
-    }
+  for (std::int64_t k = plan.inverses.first; k < plan.inverses.first + plan.inverses.count; ++k) {
+    const Job &job = plan.jobs[k];
+    EXPECT_EQ(job.k0, columns[job.front]);
+    EXPECT_LE(job.k1 - job.k0, solve_columns);
+    columns[job.front] = job.k1;
+  }
   for (std::size_t p = 0; p < plan.fronts.size(); ++p) {
     const Front &f = plan.fronts[p];
     EXPECT_EQ(columns[p], f.factored && !is_narrow(f) ? f.width : 0);
   }
 }
 
-void check_solve(const Structure &structure) {
-  const Plan plan(structure.view(), {}, true);
-  check_forward(plan), check_backward(plan), check_inverses(structure);
+// With several right-hand sides a task is at most 64 rows, and its narrow fronts have a warp for each of their groups.
+void check_sizes(const Plan &plan) {
+  const std::int64_t columns = plan.widths.columns, groups = (columns + narrow_group - 1) / narrow_group;
+  for (const Tasks *tasks : {&plan.forward, &plan.backward})
+    for (const Task &t : tasks->list)
+      if (t.front < 0 || columns > 1) {
+        EXPECT_LE(t.end - t.begin, t.front < 0 ? narrow_fronts / groups : solve_columns);
+      }
+}
+
+void check_solve(const Structure &structure, std::int64_t columns = 1) {
+  Widths widths;
+  widths.columns = columns;
+  const Plan plan(structure.view(), widths, true);
+  check_forward(plan), check_backward(plan), check_inverses(structure), check_sizes(plan);
   for (std::int64_t k = 0; k < plan.forward.split; ++k) EXPECT_LT(plan.forward.list[k].front, 0);
   for (std::size_t k = static_cast<std::size_t>(plan.backward.split); k < plan.backward.list.size(); ++k)
     EXPECT_LT(plan.backward.list[k].front, 0);
@@ -190,8 +201,10 @@ TEST(CholeskyLevelsPlan, EachFrontHasOneLevelAndEachProductIsTakenOnce) {
 }
 
 TEST(CholeskyLevelsPlan, TasksOfSolvesWaitForEarlierOnes) {
-  for (const std::int64_t amalgamation : {0, 8, 64}) check_solve(cube(8, amalgamation));
-  check_solve(cube(7, 8, 100));
+  for (const std::int64_t columns : {1, 3, 5, 16}) {
+    for (const std::int64_t amalgamation : {0, 8, 64}) check_solve(cube(8, amalgamation), columns);
+    check_solve(cube(7, 8, 100), columns);
+  }
 }
 
 // So many leaves below one front of 70 columns.
@@ -236,6 +249,43 @@ TEST(CholeskyLevelsPlan, SmallFrontsFitTheirSharedMemory) {
             EXPECT_LE(rows * small_ld(rows) * number, bytes[c]);
           }
     }
+}
+
+// Full matrices of these sizes on the diagonal: a front each, all at one level.
+Structure full_blocks(const std::vector<std::int32_t> &sizes) {
+  LowerPattern a;
+  for (const std::int32_t size : sizes) {
+    const auto first = static_cast<std::int32_t>(a.n);
+    for (std::int32_t i = 0; i < size; ++i) {
+      for (std::int32_t j = 0; j <= i; ++j) a.col.push_back(first + j);
+      a.row_ptr.push_back(static_cast<std::int64_t>(a.col.size()));
+    }
+    a.n += size;
+  }
+  a.from.resize(a.col.size());
+  std::iota(a.from.begin(), a.from.end(), 0);
+  std::vector<std::int32_t> order(static_cast<std::size_t>(a.n));
+  std::iota(order.begin(), order.end(), 0);
+  return Structure(a, order, {0, 1024, 0});
+}
+
+TEST(CholeskyLevelsPlan, FewSmallFrontsOfALevelAreOneLaunch) {
+  std::vector<std::int32_t> sizes = {3, 12, 3, 7};
+  Widths widths;
+  widths.number = 512;  // so large that these are of three classes
+  const Structure few = full_blocks(sizes);
+  const Plan one(few.view(), widths, false);
+  ASSERT_EQ(one.levels.size(), 1u);
+  const auto counts = [](const Plan &plan) {
+    std::vector<int> out;
+    for (const Group &group : plan.levels[0].small) out.push_back(group.count);
+    return out;
+  };
+  EXPECT_EQ(counts(one), (std::vector<int>{0, 0, 4, 0}));
+  EXPECT_EQ(one.small_fronts.front().rows, 12);
+  sizes.insert(sizes.end(), 254, 12);
+  const Structure many = full_blocks(sizes);
+  EXPECT_EQ(counts(Plan(many.view(), widths, false)), (std::vector<int>{2, 0, 256, 0})) << "no room for two more";
 }
 
 }  // namespace

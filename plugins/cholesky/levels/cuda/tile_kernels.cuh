@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Solves with several right-hand sides: the tasks and the order of vector_kernels.cuh, in tiles of 64 rows by `most`
-// right-hand sides. Pieces of L, 64 x 64 numbers each, come into shared memory while the one before them is used; f64
-// multiplies by the tensor cores' double-precision instruction, other types by multiply-adds. Bound: the memory that
-// holds L, or arithmetic from some 30 right-hand sides on.
+// Solves with several right-hand sides: the tasks and the order of vector_kernels.cuh, in tiles of 64 rows by 16
+// right-hand sides; more of them are groups beside each other, as many blocks then have work. Pieces of L, 64 x 64
+// numbers each, come into shared memory while the one before them is used; f64 multiplies by the tensor cores'
+// double-precision instruction, other types by multiply-adds. Bound: the memory that holds L, or arithmetic from some
+// 30 right-hand sides on.
 #pragma once
 
 #include "product_kernels.cuh"
@@ -11,25 +12,23 @@
 namespace sextant_cholesky_levels {
 
 constexpr int piece_ld = solve_columns + 4;  // of a piece of L
-constexpr int tile_ld(int most) { return most + 4; }
+constexpr int tile_ld = tile_columns + 4;    // of right-hand sides
 
 template <class T>
-constexpr std::size_t tile_shared(int most) {
+constexpr std::size_t tile_shared() {
   const std::size_t tiles =
-      sizeof(T) * static_cast<std::size_t>(solve_columns) * static_cast<std::size_t>(2 * piece_ld + 3 * tile_ld(most));
+      sizeof(T) * static_cast<std::size_t>(solve_columns) * static_cast<std::size_t>(2 * piece_ld + 3 * tile_ld);
   const std::size_t narrow = narrow_shared<T>(narrow_group);
   return tiles > narrow ? tiles : narrow;
 }
 
 // pieces[2], known[2] and right in a block's dynamic memory; rows of known and right are neighbours' numbers.
-template <class T, int most>
+template <class T>
 struct TileMemory {
   T *begin;
   __device__ T *piece(int k) const { return begin + k % 2 * (solve_columns * piece_ld); }
-  __device__ T *known(int k) const {
-    return begin + 2 * solve_columns * piece_ld + k % 2 * (solve_columns * tile_ld(most));
-  }
-  __device__ T *right() const { return known(0) + 2 * solve_columns * tile_ld(most); }
+  __device__ T *known(int k) const { return begin + 2 * solve_columns * piece_ld + k % 2 * (solve_columns * tile_ld); }
+  __device__ T *right() const { return known(0) + 2 * solve_columns * tile_ld; }
 };
 
 template <class T>
@@ -66,15 +65,16 @@ __device__ void copy_inverse(T *to, const T *diagonal, std::int64_t ld, int w, b
 }
 
 // A product of a piece and a tile, spread over the block of threads.
-template <class T, int most>
+template <class T>
 struct TileSum {
-  static constexpr int count = solve_columns * most / sweep_threads, across = most / 16;
+  static constexpr int count = solve_columns * tile_columns / sweep_threads, across = tile_columns / 16;
   T at[count] = {};
 
   __device__ static int2 place(int e) {  // of at[e]: row and column
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
     if constexpr (std::is_same_v<T, double>)
-      return {warp % 4 * 16 + lane / 4 + e / 2 % 2 * 8, warp / 4 * (most / 2) + e / 4 * 8 + lane % 4 * 2 + e % 2};
+      return {warp % 4 * 16 + lane / 4 + e / 2 % 2 * 8,
+              warp / 4 * (tile_columns / 2) + e / 4 * 8 + lane % 4 * 2 + e % 2};
     else
       return {static_cast<int>(threadIdx.x) % 16 + 16 * (e / across),
               static_cast<int>(threadIdx.x) / 16 + 16 * (e % across)};
@@ -89,7 +89,7 @@ struct TileSum {
   __device__ void add(const T *piece, const T *known) {
     if constexpr (std::is_same_v<T, double>) {
       const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-      const int g = lane / 4, q = lane % 4, r0 = warp % 4 * 16 + g, c0 = warp / 4 * (most / 2) + g;
+      const int g = lane / 4, q = lane % 4, r0 = warp % 4 * 16 + g, c0 = warp / 4 * (tile_columns / 2) + g;
 #pragma unroll 4
       for (int k = q; k < solve_columns; k += 8) {
         double a[4];
@@ -97,7 +97,7 @@ struct TileSum {
         for (int e = 0; e < 4; ++e) a[e] = entry<transposed, false>(piece, r0 + e % 2 * 8, k + e / 2 * 4);
 #pragma unroll
         for (int j = 0; j < across; ++j) {
-          const double b[2] = {known[k * tile_ld(most) + c0 + 8 * j], known[(k + 4) * tile_ld(most) + c0 + 8 * j]};
+          const double b[2] = {known[k * tile_ld + c0 + 8 * j], known[(k + 4) * tile_ld + c0 + 8 * j]};
           double(&c)[4] = *reinterpret_cast<double(*)[4]>(at + 4 * j);
           multiply_add(c, a, b);
         }
@@ -109,7 +109,7 @@ struct TileSum {
 #pragma unroll
         for (int i = 0; i < 4; ++i) a[i] = entry<transposed, conjugate>(piece, place(i * across).x, k);
 #pragma unroll
-        for (int j = 0; j < across; ++j) b[j] = known[k * tile_ld(most) + place(j).y];
+        for (int j = 0; j < across; ++j) b[j] = known[k * tile_ld + place(j).y];
 #pragma unroll
         for (int e = 0; e < count; ++e) at[e] = numbers::plus_product(at[e], a[e / across], b[e % across]);
       }
@@ -118,40 +118,40 @@ struct TileSum {
 };
 
 // Rows of a tile that other tasks make: address_of(row) is the first number of a row, NULL for zeros.
-template <class T, int most, class F>
-__device__ void await_rows(const Sweep<T> &v, T *to, F &&address_of) {
-  constexpr int count = solve_columns * most / sweep_threads, apart = sweep_threads / most;
-  const int c = static_cast<int>(threadIdx.x) % most, first = static_cast<int>(threadIdx.x) / most;
+template <class T, class F>
+__device__ void await_rows(const Sweep<T> &v, const SweepPart<T> &s, T *to, F &&address_of) {
+  constexpr int count = solve_columns * tile_columns / sweep_threads, apart = sweep_threads / tile_columns;
+  const int c = static_cast<int>(threadIdx.x) % tile_columns, first = static_cast<int>(threadIdx.x) / tile_columns;
   const T *from[count];
   T seen[count];
 #pragma unroll
   for (int e = 0; e < count; ++e) {
-    from[e] = c < v.columns ? address_of(first + apart * e) : nullptr;
+    from[e] = c < s.columns ? address_of(first + apart * e) : nullptr;
     seen[e] = from[e] ? peek(from[e] + c) : T{};
   }
 #pragma unroll
   for (int e = 0; e < count; ++e)
-    to[(first + apart * e) * tile_ld(most) + c] = from[e] ? await(v, from[e] + c, seen[e]) : T{};
+    to[(first + apart * e) * tile_ld + c] = from[e] ? await(v, from[e] + c, seen[e]) : T{};
 }
 
 // ---- forwards -----------------------------------------------------------------------------------------------------
 
 // Rows begin .. end-1 of a front's vectors, at most 64.
-template <class T, int most>
-__device__ void gather_tile(const Sweep<T> &v, const SweepSet<T> &s, const Front &f, int begin, int end, T *right,
+template <class T>
+__device__ void gather_tile(const Sweep<T> &v, const SweepPart<T> &s, const Front &f, int begin, int end, T *right,
                             const int *first_rows) {
-  constexpr int apart = sweep_threads / most;
-  const int c = static_cast<int>(threadIdx.x) % most, first = static_cast<int>(threadIdx.x) / most;
+  constexpr int apart = sweep_threads / tile_columns;
+  const int c = static_cast<int>(threadIdx.x) % tile_columns, first = static_cast<int>(threadIdx.x) / tile_columns;
   for (int r = first; r < solve_columns; r += apart)
-    right[r * tile_ld(most) + c] =
-        c < v.columns && r < end - begin && begin + r < f.width ? right_side(v, s, f.first + begin + r, c) : T{};
+    right[r * tile_ld + c] =
+        c < s.columns && r < end - begin && begin + r < f.width ? right_side(v, s, f.first + begin + r, c) : T{};
   __syncthreads();  // also for first_rows
   for (int k = f.child_begin; k < f.child_end; ++k) {
     for (int index = first; index < solve_columns; index += apart) {
       const Handed<T> mine = handed_row(v, s, f, k, begin, end, first_rows, index);
       if (mine.row < 0) break;
-      if (c >= v.columns) continue;
-      T &number = right[(mine.row - begin) * tile_ld(most) + c];
+      if (c >= s.columns) continue;
+      T &number = right[(mine.row - begin) * tile_ld + c];
       number = numbers::sum(number, await(v, mine.at + c));
     }
     __syncthreads();
@@ -159,10 +159,10 @@ __device__ void gather_tile(const Sweep<T> &v, const SweepSet<T> &s, const Front
 }
 
 // Columns begin .. end-1 of a front, or rows below its columns.
-template <class T, int most>
-__device__ void forward_tile(const Sweep<T> &v, const SweepSet<T> &s, const Front &f, int begin, int end,
-                             const TileMemory<T, most> &m, int *first_rows) {
-  using Sum = TileSum<T, most>;
+template <class T>
+__device__ void forward_tile(const Sweep<T> &v, const SweepPart<T> &s, const Front &f, int begin, int end,
+                             const TileMemory<T> &m, int *first_rows) {
+  using Sum = TileSum<T>;
   const T *const block = s.l + f.value_at;
   const std::int64_t ld = f.rows;
   const bool columns = begin < f.width, inverts = columns && f.factored;
@@ -177,10 +177,10 @@ __device__ void forward_tile(const Sweep<T> &v, const SweepSet<T> &s, const Fron
   copy(0);
   find_first_rows(v, f, begin, first_rows);
   T *const right = m.right();
-  gather_tile<T, most>(v, s, f, begin, end, right, first_rows);
+  gather_tile<T>(v, s, f, begin, end, right, first_rows);
   Sum sum;
   for (int k = 0; k < pieces; ++k) {
-    await_rows<T, most>(v, m.known(k), [&](int r) -> const T * {
+    await_rows<T>(v, s, m.known(k), [&](int r) -> const T * {
       const int row = k * solve_columns + r;
       return row < before ? s.y + static_cast<std::int64_t>(f.first + row) * v.columns : nullptr;
     });
@@ -192,7 +192,7 @@ __device__ void forward_tile(const Sweep<T> &v, const SweepSet<T> &s, const Fron
 #pragma unroll
   for (int e = 0; e < Sum::count; ++e) {
     const int2 at = Sum::place(e);
-    T &number = right[at.x * tile_ld(most) + at.y];
+    T &number = right[at.x * tile_ld + at.y];
     number = numbers::difference(number, sum.at[e]);
     sum.at[e] = inverts ? T{} : number;
   }
@@ -204,37 +204,31 @@ __device__ void forward_tile(const Sweep<T> &v, const SweepSet<T> &s, const Fron
 #pragma unroll
   for (int e = 0; e < Sum::count; ++e) {
     const int2 at = Sum::place(e);
-    if (at.x < end - begin && at.y < v.columns) publish(to + at.x * v.columns + at.y, sum.at[e]);
+    if (at.x < end - begin && at.y < s.columns) publish(to + at.x * v.columns + at.y, sum.at[e]);
   }
   __syncthreads();  // the memory is read
 }
 
-template <class T, int most>
+template <class T>
 __global__ void __launch_bounds__(sweep_threads) forward_tiles(Sweep<T> v) {
   __shared__ int first_rows[first_rows_kept];
-  const TileMemory<T, most> m{dynamic_memory<T>()};
+  const TileMemory<T> m{dynamic_memory<T>()};
   Task t;
-  SweepSet<T> s;
+  SweepPart<T> s;
   while (next_task(v, t, s)) {
-    if (t.front < 0) {
+    if (t.front < 0)
       narrow_task<T, narrow_group, true>(v, s, t, m.begin);
-      continue;
-    }
-    const Front f = v.fronts[t.front];
-    for (int begin = t.begin; begin < t.end;) {
-      const int most_end = begin < f.width ? min(t.end, f.width) : t.end, end = min(begin + solve_columns, most_end);
-      forward_tile<T, most>(v, s, f, begin, end, m, first_rows);
-      begin = end;
-    }
+    else
+      forward_tile<T>(v, s, v.fronts[t.front], t.begin, t.end, m, first_rows);
   }
 }
 
 // ---- backwards ----------------------------------------------------------------------------------------------------
 
-template <class T, int most>
-__device__ void backward_tile(const Sweep<T> &v, const SweepSet<T> &s, const Front &f, const Task &t,
-                              const TileMemory<T, most> &m) {
-  using Sum = TileSum<T, most>;
+template <class T>
+__device__ void backward_tile(const Sweep<T> &v, const SweepPart<T> &s, const Front &f, const Task &t,
+                              const TileMemory<T> &m) {
+  using Sum = TileSum<T>;
   const T *const block = s.l + f.value_at;
   const std::int64_t ld = f.rows;
   const int w = t.end - t.begin, below = (f.rows - f.width + solve_columns - 1) / solve_columns;
@@ -253,7 +247,7 @@ __device__ void backward_tile(const Sweep<T> &v, const SweepSet<T> &s, const Fro
   Sum sum;
   for (int k = 0; k < pieces; ++k) {
     const int2 rows = rows_of(k);
-    await_rows<T, most>(v, m.known(k), [&](int r) -> const T * {
+    await_rows<T>(v, s, m.known(k), [&](int r) -> const T * {
       return rows.x + r < rows.y ? s.z + static_cast<std::int64_t>(v.rows[f.row_at + rows.x + r]) * v.columns : nullptr;
     });
     wait_for_copies();
@@ -265,9 +259,9 @@ __device__ void backward_tile(const Sweep<T> &v, const SweepSet<T> &s, const Fro
 #pragma unroll
   for (int e = 0; e < Sum::count; ++e) {
     const int2 at = Sum::place(e);
-    const bool there = at.x < w && at.y < v.columns;
+    const bool there = at.x < w && at.y < s.columns;
     const T number = there ? numbers::difference(begin_backward(v, s, f, t.begin + at.x, at.y), sum.at[e]) : T{};
-    right[at.x * tile_ld(most) + at.y] = number;
+    right[at.x * tile_ld + at.y] = number;
     sum.at[e] = f.factored ? T{} : number;
   }
   wait_for_copies();
@@ -276,21 +270,21 @@ __device__ void backward_tile(const Sweep<T> &v, const SweepSet<T> &s, const Fro
 #pragma unroll
   for (int e = 0; e < Sum::count; ++e) {
     const int2 at = Sum::place(e);
-    if (at.x < w && at.y < v.columns) give_solution(v, s, f.first + t.begin + at.x, at.y, sum.at[e]);
+    if (at.x < w && at.y < s.columns) give_solution(v, s, f.first + t.begin + at.x, at.y, sum.at[e]);
   }
   __syncthreads();  // the memory is read
 }
 
-template <class T, int most>
+template <class T>
 __global__ void __launch_bounds__(sweep_threads) backward_tiles(Sweep<T> v) {
-  const TileMemory<T, most> m{dynamic_memory<T>()};
+  const TileMemory<T> m{dynamic_memory<T>()};
   Task t;
-  SweepSet<T> s;
+  SweepPart<T> s;
   while (next_task(v, t, s)) {
     if (t.front < 0)
       narrow_task<T, narrow_group, false>(v, s, t, m.begin);
     else
-      backward_tile<T, most>(v, s, v.fronts[t.front], t, m);
+      backward_tile<T>(v, s, v.fronts[t.front], t, m);
   }
 }
 

@@ -59,7 +59,7 @@ __device__ __forceinline__ void leave_product(VectorMemory<T> &m, const Piece<T>
 
 // Rows begin .. end-1 of a front's vector: the right-hand side at its own columns, and what its children hand on.
 template <class T>
-__device__ void gather_vector(const Sweep<T> &v, const SweepSet<T> &s, const Front &f, const Task &t,
+__device__ void gather_vector(const Sweep<T> &v, const SweepPart<T> &s, const Front &f, const Task &t,
                               VectorMemory<T> &m) {
   const int thread = static_cast<int>(threadIdx.x);
   static_assert(most_task_rows <= sweep_threads, "a thread a row");
@@ -81,14 +81,14 @@ __device__ void gather_vector(const Sweep<T> &v, const SweepSet<T> &s, const Fro
 template <class T>
 struct ForwardTask {
   const Sweep<T> &v;
-  const SweepSet<T> &s;
+  const SweepPart<T> &s;
   const Task &t;
   const Front f;
   const T *const block;
   const bool columns;
   const int row, share, own, before, pieces;
 
-  __device__ ForwardTask(const Sweep<T> &sweep, const SweepSet<T> &set, const Task &task)
+  __device__ ForwardTask(const Sweep<T> &sweep, const SweepPart<T> &set, const Task &task)
       : v(sweep),
         s(set),
         t(task),
@@ -167,7 +167,7 @@ __device__ void finish_columns(const ForwardTask<T> &at, VectorMemory<T> &m, con
 }
 
 template <class T>
-__device__ void forward_task(const Sweep<T> &v, const SweepSet<T> &s, const Task &t, VectorMemory<T> &m) {
+__device__ void forward_task(const Sweep<T> &v, const SweepPart<T> &s, const Task &t, VectorMemory<T> &m) {
   const ForwardTask<T> at(v, s, t);
   const Front &f = at.f;
   const bool first_share = threadIdx.x < solve_columns;
@@ -204,7 +204,7 @@ template <class T>
 __global__ void __launch_bounds__(sweep_threads, sizeof(T) > 8 ? 1 : 2) forward_vector(Sweep<T> v) {
   __shared__ VectorMemory<T> memory;
   Task t;
-  SweepSet<T> s;
+  SweepPart<T> s;
   while (next_task(v, t, s)) {
     if (t.front < 0)
       narrow_task<T, 1, true>(v, s, t, reinterpret_cast<T *>(&memory));
@@ -224,13 +224,13 @@ static_assert(warp_columns * piece_rows == share_columns);
 template <class T>
 struct BackwardTask {
   const Sweep<T> &v;
-  const SweepSet<T> &s;
+  const SweepPart<T> &s;
   const Task &t;
   const Front f;
   const T *const block;
   const int lane, warp, own, below, later, pieces;
 
-  __device__ BackwardTask(const Sweep<T> &sweep, const SweepSet<T> &set, const Task &task)
+  __device__ BackwardTask(const Sweep<T> &sweep, const SweepPart<T> &set, const Task &task)
       : v(sweep),
         s(set),
         t(task),
@@ -312,7 +312,7 @@ __device__ __forceinline__ void sum_over_lanes(T (&sum)[warp_columns], int lane)
 }
 
 template <class T>
-__device__ void backward_task(const Sweep<T> &v, const SweepSet<T> &s, const Task &t, VectorMemory<T> &m) {
+__device__ void backward_task(const Sweep<T> &v, const SweepPart<T> &s, const Task &t, VectorMemory<T> &m) {
   const BackwardTask<T> at(v, s, t);
   const Front &f = at.f;
   const int thread = static_cast<int>(threadIdx.x), column = at.warp * warp_columns + column_of_lane(at.lane);
@@ -350,7 +350,7 @@ template <class T>
 __global__ void __launch_bounds__(sweep_threads, sizeof(T) > 8 ? 1 : 2) backward_vector(Sweep<T> v) {
   __shared__ VectorMemory<T> memory;
   Task t;
-  SweepSet<T> s;
+  SweepPart<T> s;
   while (next_task(v, t, s)) {
     if (t.front < 0) {
       narrow_task<T, 1, false>(v, s, t, reinterpret_cast<T *>(&memory));
