@@ -364,9 +364,10 @@ TEST_F(CholeskyGpu, IsCancelled) {
 
 // On the host, from a factor that a scheduler of the GPU made: also where that one was named.
 TEST_F(CholeskyGpu, InvertsOnTheHost) {
+  const Context beside = cpu();
   const auto a = grid<double>(9, 7);
-  const Matrix matrix = a.matrix(gpu_), on_cpu = a.matrix(cpu_);
-  const std::int64_t n = a.n;
+  const Matrix matrix = a.matrix(gpu_), on_cpu = a.matrix(beside);
+  const std::int64_t n = a.n();
   std::vector<std::int64_t> rows(static_cast<std::size_t>(n));
   std::iota(rows.begin(), rows.end(), 0);
   std::vector<double> want(rows.size()), got(rows.size());

@@ -114,12 +114,16 @@ TEST(RetuneProof, WhatHasTwoMeaningsIsRefused) {
       "{ .reg .u64 second; mov.u64 second, 0; }\nmov.u64 %rd5, second;",
       "{ .reg .u64 g2; mov.u64 g2, 0; }\n.global .u32 g2;\nmov.u64 %rd5, g2;",
       ".const .u32 c2;",
+      "{ .reg .u64 %a3; mov.u64 %a3, 0; }\nmov.u64 %rd5, %a3;",
+      "{ .reg .u64 w<5>; mov.u64 w3, 0; }\nmov.u64 %rd5, w3;",
+      "{ .reg .u64 %b<5>; mov.u64 %b3, 0; }\nmov.u64 %rd5, %b3;",
       "mov.u64 %rd5, k_param_0;\ncvta.param.u64 %rd6, %rd5;\nld.u32 %r7, [%rd6+-528];",
   };
   const std::string after = ".func f(.param .b32 f_param_0)\n{ ret; }\n";
   for (const char *body : bodies) {
     std::string text = kernel(index_and_bound + body + "\nst.global.u32 [%rd2], %r5;\n" + end);
-    text.insert(head.size(), ".global .u32 g, h;\n.global .u32 first[2] = {1, 2}, second;\n");
+    text.insert(head.size(),
+                ".global .u32 g, h;\n.global .u32 first[2] = {1, 2}, second;\n.global .u32 %a3, w3, %b3;\n");
     EXPECT_FALSE(prove(text + after).proven) << body;
   }
   const std::string call = index_and_bound + "call.uni f;\nst.global.u32 [%rd2], %r5;\n" + end;

@@ -271,10 +271,10 @@ bool Body::add_registers(std::string_view name, std::size_t count, int bits) {
   return true;
 }
 
-std::vector<std::string_view> Body::register_names() const {
-  std::vector<std::string_view> all;
-  for (const auto &[name, bits] : registers_) all.push_back(name);
-  for (const auto &[name, range] : ranges_) all.push_back(name);
+std::vector<Body::Name> Body::register_names() const {
+  std::vector<Name> all;
+  for (const auto &[name, bits] : registers_) all.push_back({name, false});
+  for (const auto &[name, range] : ranges_) all.push_back({name, true});
   return all;
 }
 

@@ -63,11 +63,17 @@ class Reader {
   }
 
  private:
+  void note(std::string_view name) {
+    module_.names.insert(name);
+    const std::size_t last = name.find_last_not_of("0123456789");
+    if (last + 1 < name.size()) module_.stems.insert(name.substr(0, last + 1));
+  }
+
   // Of all that stands outside of bodies: names are remembered, whatever they name.
   Token next() {
     const Token token = tokens_.next();
     if (!token.text.empty() && token.text[0] != '.' && word_character(token.text[0]) && !is_number(token.text))
-      module_.names.insert(token.text);
+      note(token.text);
     return token;
   }
 

@@ -63,23 +63,21 @@ class Numbering {
   }
 
  private:
-  // A register has no other meaning, wherever it is declared: ptxas knows scopes, and this proof one table. So one that
-  // begins with % is called as compilers call them, which no special register is; and no other shares its name with
-  // anything outside of bodies. The same holds of variables.
+  // A register has no other meaning, wherever it is declared: ptxas knows scopes, and this proof one table. So it
+  // shares its name with nothing outside of bodies, and where it begins with % it is called as compilers call them,
+  // which no special register is. The same holds of variables and labels.
   void check_names(Steps &all) const {
     const auto refuse = [&](std::string_view name, const char *why) {
       if (!all.refusal) all.refusal = {function_.line, "'" + std::string(name.substr(0, 80)) + why};
     };
-    const auto check = [&](std::string_view name, bool is_register) {
-      if (name[0] == '%') {
-        if (!is_register || !usual(name)) refuse(name, "' is no name that compilers give registers");
-      } else if (module_.names.count(name) || name == "WARP_SZ") {
+    for (const auto &[name, several] : all.body.register_names()) {
+      if (name[0] == '%' && !usual(name)) refuse(name, "' is no name that compilers give registers");
+      if ((several ? module_.stems : module_.names).count(name) || name == "WARP_SZ")
         refuse(name, "' stands for two things");
-      }
-    };
-    for (const std::string_view name : all.body.register_names()) check(name, true);
+    }
     for (const auto *names : {&all.body.locals, &all.body.params, &all.body.labels})
-      for (const std::string_view name : *names) check(name, false);
+      for (const std::string_view name : *names)
+        if (name[0] == '%' || module_.names.count(name) || name == "WARP_SZ") refuse(name, "' stands for two things");
   }
 
   // %rd7, or %rd of several; %SP and %SPL of the stack; %a3 and %alo of CUDA's own headers.
