@@ -71,3 +71,4 @@ foreach(document IN LISTS plugin_documents)
 endforeach()
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development
   FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png" PATTERN "*.c" PATTERN "*.cpp" PATTERN "CMakeLists.txt")
+install(DIRECTORY docs/examples DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs" COMPONENT development FILES_MATCHING PATTERN "*.py")
