@@ -21,13 +21,9 @@ using namespace sextant::plugin;
 using sextant_cholesky::blocks_of, sextant_cholesky::HalfOf, sextant_cholesky::scatter_values;
 using sextant_cholesky::set_of, sextant_cholesky::Told;
 
-// One block of threads: what the call brings, and verdicts of nothing bad so far.
-constexpr int begin_threads = 128;
 template <class T>
-__global__ void begin_call(Call<T> call, Call<T> *to) {
-  if (threadIdx.x == 0) *to = call;
-  for (std::int64_t k = threadIdx.x; k < call.sets; k += begin_threads)
-    call.verdict[k] = {sextant_dense::device::no_column, sextant_dense::device::no_column};
+__global__ void place_call(Call<T> call, Call<T> *to) {
+  *to = call;
 }
 
 template <class T>
@@ -187,7 +183,8 @@ class Factorisation {
       call.marks = session_.marks.template as<std::uint8_t>();
       cuda::fill_bytes(&exec_, call.marks, 0, static_cast<std::uint64_t>(count * s_.n), "clear marks");
     }
-    begin_call<<<1, begin_threads, 0, stream_>>>(call, session_.call.template as<Call<T>>());
+    cuda::fill_bytes(&exec_, call.verdict, 0xff, static_cast<std::uint64_t>(count) * sizeof(Verdict), "clear verdicts");
+    place_call<<<1, 1, 0, stream_>>>(call, session_.call.template as<Call<T>>());
     cuda::need_launch("the start of a factorisation");
     clear(l, count);
     if (args_.value_type != args_.value_type_a)
@@ -251,7 +248,7 @@ sxt_status load_factor(const sxt_exec *exec, sxt_value_type type, const Widths &
     };
     auto bytes = small_bytes(widths);
     for (std::int64_t &each : bytes) each += small_margin;
-    load(scatter_values<T, T>, 0), load(scatter_values<T, typename HalfOf<T>::type>, 0), load(begin_call<T>, 0);
+    load(scatter_values<T, T>, 0), load(scatter_values<T, typename HalfOf<T>::type>, 0), load(place_call<T>, 0);
     load(clear_numbers<T>, 0), load(invert_triangles<T>, inverse_shared<T>());
     load(factor_small_fronts<T, small_threads(0)>, static_cast<std::size_t>(bytes[0]));
     load(factor_small_fronts<T, small_threads(1)>, static_cast<std::size_t>(bytes[1]));
