@@ -97,7 +97,8 @@ void check_apart(const sxt_pcg &pcg, std::int64_t count, const void *b, std::int
 
 // The explanation of a residual that did not fall: the limit is the rounding of x in its type.
 std::string limit_text(const sxt_pcg_report &answer) {
-  const bool at_limit = answer.reason == SXT_REASON_STAGNATED && answer.residual_norm <= 4 * answer.rounding_limit;
+  const bool at_limit =
+      answer.reason == SXT_REASON_STAGNATED && answer.residual_norm <= at_rounding_limit * answer.rounding_limit;
   if (!at_limit) return "";
   return text(
       "; the limit is the rounding of x itself: rounded to the matrix's type, even the exact solution may have "
@@ -113,9 +114,10 @@ sxt_status conclude(const sxt_pcg &pcg, const sxt_pcg_report &answer, sxt_pcg_re
   if (answer.reason == SXT_REASON_CONVERGED || answer.reason == SXT_REASON_NONE) return SXT_OK;
   const std::string which =
       column < 0 ? "" : text("column ", column + pcg.index_base, " (counting from ", pcg.index_base, ") ");
+  const std::string limit = limit_text(answer);
+  const std::string advice = limit.empty() ? ending_advice(answer.reason, pcg.null_space_size) : limit;
   remember(id_of(&pcg), text(which, "not converged: ", reason_sentence(answer.reason), ", at iteration ",
-                             answer.iterations, "; true relative residual ", answer.true_relative_residual,
-                             limit_text(answer), ending_advice(answer.reason, pcg.null_space_size))
+                             answer.iterations, "; true relative residual ", answer.true_relative_residual, advice)
                             .c_str());
   return SXT_NOT_CONVERGED;
 }

@@ -194,6 +194,9 @@ void PcgSolve::finish(sxt_pcg_args &args, sxt_pcg_report &report) {
   report.residual_norm = last.norm;
   report.residual_bound = last.bound;
   report.rounding_limit = unit() * (std::isfinite(size) ? size : last.size);
+  // A residual of rounding alone divides by next to nothing.
+  const bool at_limit = last.norm <= at_rounding_limit * report.rounding_limit;
+  if (report.reason == SXT_REASON_BREAKDOWN && at_limit) report.reason = SXT_REASON_STAGNATED;
   report.products += residuals_ - residuals_before;
 }
 

@@ -225,10 +225,11 @@ sxt_status differ(const Case &c, const Case &like, double *error, sxt_message *m
 }
 
 sxt_status compare(const sxt_case *got, const sxt_case *want, double *error, sxt_message *message) {
-  const Case &c = *static_cast<const Case *>(got->owner), &like = *static_cast<const Case *>(want->owner);
+  const Case &c = *static_cast<const Case *>(got->owner);
   return plugin::with_value_type(c.query.m.q.value_type, [&]<class T>(plugin::Tag<T>) {
     const sxt_status status = check<T>(c, error, message);
-    return status == SXT_OK && *error <= 1 ? differ<T>(c, like, error, message) : status;
+    if (status != SXT_OK || !want || !(*error <= 1)) return status;
+    return differ<T>(c, *static_cast<const Case *>(want->owner), error, message);
   });
 }
 
