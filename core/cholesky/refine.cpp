@@ -177,7 +177,7 @@ sxt_status Factor::refine(const SolveCall &call, std::int64_t first, std::size_t
 }
 
 // A factor that a third party's scheduler made or solves with must solve one system of ours first: cases that a kernel
-// was proven on are small, and what it does with large ones is not known. An LDLH without interchanges may lose half
+// was proven on are small, and nothing is known of large ones. An LDLH without interchanges may lose half
 // of the digits and more, so only what is far off is refused. Throws SXT_E_PLUGIN.
 void Factor::try_solver(std::int64_t n_rhs) const {
   const Settings &settings = analysis_->settings();

@@ -57,7 +57,7 @@ class Suite {
   using Clock = std::chrono::steady_clock;
   void open_reference_device();
   bool time_is_up() const;
-  // The short test must not condemn a kernel because memory was scarce just then.
+  // The short test must not fail a kernel because memory was short just then.
   bool tells_nothing(const Error &problem) const { return options_.answers_only && out_of_memory(problem); }
   std::unique_ptr<Case> make(std::uint64_t i) const;
   std::vector<std::string> storages(const Bench &bench) const;
@@ -106,7 +106,7 @@ void Suite::open_reference_device() {
   reference_device_ = own_reference_device_.get();
 }
 
-// Cases that were declined, or that anything passes, take no time from those that tell. A model is condemned by more
+// Cases that were declined, or that anything passes, take no time from those that tell. A model is refused after more
 // cases than fit in the time: the first may all be matrices for which the kernel was not made.
 bool Suite::time_is_up() const {
   if (options_.seconds <= 0 || proven_ < options_.enough) return false;
@@ -149,7 +149,7 @@ Checked Suite::run(const std::function<void(const CheckLine &)> &line) {
     line({kernel_.name(), times_check, false, true, false, 0, problem, true});
     all_passed_ = false;
   } else if (const std::string told = options_.costs && !options_.answers_only ? cost_.told() : ""; !told.empty()) {
-    line({kernel_.name(), times_check, true, true, false, 0, told, true});
+    line({kernel_.name(), times_check, true, true, false, 0, told, true, cost_.worst_miss()});
   }
   return {all_passed_ && any_applied_, proven_};
 }

@@ -22,7 +22,7 @@ namespace {
 
 // Made when the library is loaded: an update allocates nothing.
 const std::string csr_kind = SXT_KIND_STORAGE_CSR;
-// The name under which CSR is kept that the library's own kernel built beside a stranger's.
+// The name under which CSR is kept that the library's own kernel built beside a third party's.
 const std::string trusted_csr_kind = SXT_KIND_STORAGE_CSR " (trusted)";
 
 sxt_csr view_of(const CsrArrays &csr, sxt_symmetry symmetry) {
@@ -474,7 +474,7 @@ void StoredForm::refresh(const sxt_problem &problem) {
   const sxt_exec exec = make_exec(call);
   why_void_.clear();
   const sxt_status status = call.enter([&] { return kernel_->table.refresh(state_, &problem, &exec); });
-  if (status == SXT_NOT_APPLICABLE) {  // not for these values: those who read it choose anew
+  if (status == SXT_NOT_APPLICABLE) {  // not for these values: its readers are chosen anew
     return decline(call.sentence.empty() ? status_sentence(status) : call.sentence);
   }
   call.finish(status, kernel_->name(), "refresh");

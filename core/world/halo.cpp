@@ -76,7 +76,7 @@ std::vector<char> bytes_of(const std::vector<T> &values) {
 
 }  // namespace
 
-// ---- who needs what
+// ---- which member needs what
 
 Halo::Halo(std::shared_ptr<World> world, const std::vector<std::int64_t> &begin,
            const std::vector<std::vector<std::int64_t>> &ghosts, sxt_value_type type)

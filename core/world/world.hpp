@@ -54,7 +54,7 @@ class World {
   // Runs f(frame) here, then meets. Where it threw on some rank, every rank throws the status and sentence of the first
   // such rank. After it nothing of the ranks' answers is left to doubt.
   const std::vector<Frame> &together(const char *call, std::uint64_t about, const std::function<void(Frame &)> &f);
-  // The second half of that, for a caller who has met already: failure is what this rank's own work threw, or NULL.
+  // The second half of that, after meet: failure is what this rank's own work threw, or NULL.
   void agree(const std::vector<Frame> &frames, const std::exception_ptr &failure);
   // Bytes for each rank, and from each. Collective.
   std::vector<std::vector<char>> swap(const std::vector<std::vector<char>> &out);

@@ -351,6 +351,26 @@ def new_folder(t, kind, name, *options):
     return folder
 
 
+def use(t, folder, built):
+    """The line of the folder's README that says how the kernel is used."""
+    [line] = re.findall(r"(?m)^sextant (?!plugin check)(.*)$", (folder / "README.md").read_text())
+    matrix = folder / "tridiagonal.mtx"
+    entries = [f"{i} {j} {2 if i == j else -1}" for i in range(1, 51) for j in (i - 1, i) if j > 0]
+    matrix.write_text(f"%%MatrixMarket matrix coordinate real symmetric\n50 50 {len(entries)}\n" + "\n".join(entries) + "\n")
+    words = [str(matrix) if word == "MATRIX.mtx" else word.replace("build/", f"{built}/") for word in shlex.split(line)]
+    run(command_of(t), *words)
+
+
+def never_cheaper_than(t, mine, own, plugin):
+    """The model of a kernel that does what one of the library does: no launch of it is predicted to be faster, where rows differ most."""
+    answer = subprocess.run([command_of(t), "explain", "--generate", "power-law", "--op", "spmv", "--device", "cpu", "--threads", "4",
+                             "--plugin-path", plugin, "--json"], env=own_settings_aside(), check=True, stdout=subprocess.PIPE, text=True).stdout  # fmt: skip
+    seconds = {(each["kernel"], each["launch"][0]): each["predicted_run_s"] for each in json.loads(answer)["candidates"] if each["launch"]}
+    launches = [launch for kernel, launch in seconds if kernel == mine]
+    if not launches or any(seconds[mine, launch] < seconds[own, launch] * (1 - 1e-9) for launch in launches):
+        fail(f"{mine} is not predicted, or faster than {own}: {seconds}")
+
+
 def template(t):
     """Builds as it was written, against the tree alone; its own tests pass: the cases of its kind, and test_kernel.cpp. For CUDA it is
     built alone where there is no device."""
@@ -361,28 +381,32 @@ def template(t):
     built = t.cmake(folder, f"{folder.parent.name}, built")
     require_none(shared_objects.plugin_problems(built / "mine.so", "sxt_plugin_entry_0"))
     run("ctest", "--test-dir", built, "--output-on-failure", "--no-tests=error")
+    if not t.options.cuda:
+        use(t, folder, built)
+    if t.options.template == "spmv" and not t.options.cuda:
+        never_cheaper_than(t, "com.example.mine", "spmv.csr.rows.cpu", built / "mine.so")
 
 
 def product(t):
-    """The walk of docs/adding_a_kernel.md: five commands, and at most twelve lines of one's own, to a product that is chosen."""
-    change = (HERE / "even_rows.diff").read_text()
+    """The walk of docs/adding_a_kernel.md, with its change and its last command: at most twelve lines of one's own, to a product that is chosen."""
+    guide = (HERE.parent.parent / "docs" / "adding_a_kernel.md").read_text()
+    change = re.search(r"^```diff\n(.*?)^```$", guide, re.M | re.S)[1]
     own = [line for line in change.splitlines() if line.startswith("+") and not line.startswith("+++")]
     if len(own) > 12:
         fail(f"the change has {len(own)} lines, 12 are promised")
     if not shutil.which("patch"):
         skip("the program patch is not installed")
     folder = new_folder(t, "spmv", "even")
-    run("patch", "-d", folder, "-p1", "-i", HERE / "even_rows.diff")
+    (folder.parent / "even.diff").write_text(change)
+    run("patch", "-d", folder, "-p1", "-i", folder.parent / "even.diff")
     plugin = t.cmake(folder, "even, built") / "even.so"
     run("ctest", "--test-dir", plugin.parent, "--output-on-failure", "--no-tests=error")
-    matrix = folder / "even.mtx"
-    n, part = 40000, 10000  # four entries a row, on thousands of diagonals
-    rows = [f"{i + 1} {k * part + (i * 101 + i % 97 * k) % part + 1} {1 + i % 7}" for i in range(n) for k in range(4)]
-    matrix.write_text(f"%%MatrixMarket matrix coordinate real general\n{n} {n} {len(rows)}\n" + "\n".join(rows) + "\n")
+    run("cmake", "--build", plugin.parent, "--target", "bench")
     state = {**own_settings_aside(), "XDG_STATE_HOME": str(folder)}
     checked = [command_of(t), "plugin", "check", "--device", "cpu", plugin]
     subprocess.run(checked, env=state, check=True, stdout=subprocess.DEVNULL)
-    asked = [command_of(t), "explain", matrix, "--op", "spmv", "--runs", "100", "--device", "cpu", "--plugin-path", plugin, "--json"]
+    explain = re.search(r"^sextant (explain .*?) +#", guide, re.M)[1].replace("even/build/even.so", shlex.quote(str(plugin)))
+    asked = [command_of(t), *shlex.split(explain), "--device", "cpu", "--json"]
     answer = subprocess.run(asked, env=state, check=True, stdout=subprocess.PIPE, text=True).stdout
     chosen = [each["kernel"] for each in json.loads(answer)["candidates"] if each.get("chosen")]
     if chosen != ["com.example.even"]:

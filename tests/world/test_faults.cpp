@@ -105,7 +105,7 @@ TEST(WorldFaults, UnlikeObjectsAreRefused) {
   const Matrix matrix = rows_matrix(one, a, {0, 36}), plain = a.matrix(one.contexts[0]);
   const std::vector<std::int64_t> lengths = lengths_of(one, matrix);
   const Vector x = part_of(one, lengths, {}, 0), y = part_of(one, lengths, {}, 0),
-               stranger = part_of(other, lengths, {}, 0),
+               foreign = part_of(other, lengths, {}, 0),
                shifted = part_of(one, {lengths[0] + 1, lengths[1] - 1}, {}, 0);
   std::vector<double> memory(36);
   const Vector single = api_test::wrap(one.contexts[0], memory);
@@ -118,14 +118,14 @@ TEST(WorldFaults, UnlikeObjectsAreRefused) {
   const auto spmv = [](const Matrix &m, const Vector &in, const Vector &out) {
     return sxt_spmv(SXT_NO_TRANSPOSE, nullptr, m.get(), in.get(), nullptr, out.get());
   };
-  refused(spmv(matrix, stranger, y), SXT_E_ARGUMENT, "another world");
+  refused(spmv(matrix, foreign, y), SXT_E_ARGUMENT, "another world");
   refused(spmv(matrix, single, y), SXT_E_ARGUMENT, "is of one context");
   refused(spmv(matrix, x, shifted), SXT_E_DIMENSION, "values with member 0");
   refused(spmv(matrix, x, x), SXT_E_ARGUMENT, "overlap");
   refused(spmv(plain, x, single), SXT_E_ARGUMENT, "a vector of a world");
   refused(sxt_spmv(SXT_TRANSPOSE, nullptr, matrix.get(), x.get(), nullptr, y.get()), SXT_E_NOT_SUPPORTED,
           "SXT_NO_TRANSPOSE");
-  refused(sxt_dot(x.get(), stranger.get(), &found), SXT_E_ARGUMENT, "different worlds");
+  refused(sxt_dot(x.get(), foreign.get(), &found), SXT_E_ARGUMENT, "different worlds");
   refused(sxt_dot(x.get(), single.get(), &found), SXT_E_ARGUMENT, "one of a context");
   refused(sxt_dot(x.get(), shifted.get(), &found), SXT_E_DIMENSION, "this process's member 0");
   refused(sxt_axpy(&alpha, single.get(), y.get()), SXT_E_ARGUMENT, "vector of a world");

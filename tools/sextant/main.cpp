@@ -11,7 +11,7 @@
 namespace {
 
 constexpr const char *help_footer = R"(Examples:
-  sextant solve bcsstk16.mtx.gz                 solve A x = b with b = A * ones, and say how
+  sextant solve bcsstk16.mtx.gz                 solve A x = b with a random b, and say how
   sextant solve A.mtx --rhs b.mtx -o x.mtx      a right-hand side of yours, the solution into a file
   sextant explain A.mtx                         every candidate kernel: predicted cost, chosen or why not
   sextant generate-solver A.mtx -o solver       a program in C or Fortran that solves it as is fastest here

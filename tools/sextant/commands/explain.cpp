@@ -102,6 +102,7 @@ void print_explanation(const LoadedMatrix &matrix, const Json &features, Json &e
   }
   print_text(table.text());
   print("\nplan for {}\n{}", op, plan_table(explanation["plan"], 2));
+  print_text(features_text(explanation["plan"], 2));
   for (const Json &note : explanation["notes"]) print("  note: {}\n", note.get<std::string>());
   const auto candidates = explanation.find("candidates");
   if (candidates == explanation.end()) return;
