@@ -7,6 +7,7 @@
 #include "columns.hpp"
 #include "sextant/sdk/cancel.hpp"
 #include "sextant/sdk/cpu/threads.hpp"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant_cholesky_columns;
 using sextant_cholesky::set_of;
@@ -214,18 +215,14 @@ const sxt_kernel kernel = [] {
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_COMMON_FACTOR;
   k.term_names = cpu_step_terms;
   k.ops = &ops;
-  k.candidates = candidates;
-  k.prepare = prepare;
+  set_calls<State>(k, {nullptr, candidates, prepare});
   k.open = open;
   k.close = destroy<Session>;
-  k.release = destroy<State>;
   return k;
 }();
 
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("cholesky-columns", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("cholesky-columns", out);
 }
