@@ -8,6 +8,7 @@
 #include "columns.hpp"
 #include "sextant/sdk/cancel.hpp"
 #include "sextant/sdk/cpu/threads.hpp"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant_cholesky_columns;
 using sextant_cholesky::set_of;
@@ -218,10 +219,9 @@ sxt_kernel table(const char *name, const char *device, const char *description, 
   sxt_kernel k = new_kernel(SXT_KIND_CHOLESKY, name, device, description, run_it);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_COMMON_FACTOR;
   k.ops = &ops;
-  k.prepare = prepare;
+  set_calls<State>(k, {nullptr, candidates, prepare});
   k.open = open;
   k.close = destroy<Session>;
-  k.release = destroy<State>;
   return k;
 }
 
@@ -326,7 +326,5 @@ const sxt_kernel for_gpu = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel, &for_gpu};
-  static const sxt_plugin plugin = describe("cholesky-columns", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &for_gpu>("cholesky-columns", out);
 }

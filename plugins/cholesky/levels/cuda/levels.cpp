@@ -5,6 +5,7 @@
 
 #include "model.hpp"
 #include "sextant/sdk/cuda/dense_panel.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "state.hpp"
 
 using namespace sextant_cholesky_levels;
@@ -119,19 +120,14 @@ const sxt_kernel kernel = [] {
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_PLAIN_FACTOR;
   k.term_names = cuda::cuda_terms;
   k.ops = &ops;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
+  set_calls<State>(k, {applicable, candidates, prepare});
   k.open = open;
   k.close = destroy<Session>;
-  k.release = destroy<State>;
   return k;
 }();
 
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("cholesky-levels-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("cholesky-levels-cuda", out);
 }
