@@ -27,6 +27,7 @@ class Comm {
   // throws: messages may still be under way.
   void exchange(std::span<const sxt_message_part> sends, std::span<const sxt_message_part> receives);
   void wait();
+  double time_limit() const noexcept { return time_limit_; }
   // Seconds that gathers have waited.
   double waited() const noexcept { return waited_; }
 

@@ -8,49 +8,8 @@
 #include <tuple>
 
 #include "core/base/types.hpp"
-#include "core/operations/operations.hpp"
-#include "sextant/plugin/kinds/vector.h"
 
 namespace sextant {
-
-// ---- streams of one call
-
-Lanes::Lanes(World &world) {
-  for (std::size_t i = 0; i < world.own(); ++i) {
-    Device &device = world.context(i).device();
-    lanes_.push_back({&device, device.callers_stream(), device.stream_use(), false});
-    Lane &lane = lanes_.back();
-    if (!device.has_streams() || lane.stream) continue;
-    lane.use = std::make_shared<StreamUse>();
-    lane.stream = device.take_stream();
-    lane.taken = true;
-  }
-}
-
-Lanes::~Lanes() {
-  for (Lane &lane : lanes_) {
-    if (!lane.taken) continue;
-    try {
-      lane.device->wait(lane.stream);
-    } catch (...) {  // after a failure, which is on its way to the caller
-    }
-    lane.use->end();
-    lane.device->give_stream(lane.stream);
-  }
-}
-
-Device::StreamScope Lanes::enter(std::size_t own) const {
-  return Device::StreamScope(*lanes_[own].device, lanes_[own].stream, lanes_[own].use);
-}
-
-void Lanes::wait(std::size_t own) const {
-  if (lanes_[own].stream) lanes_[own].device->wait(lanes_[own].stream);
-}
-
-void Lanes::finish() const {
-  for (std::size_t i = 0; i < lanes_.size(); ++i)
-    if (lanes_[i].taken) wait(i);
-}
 
 namespace {
 
@@ -123,21 +82,15 @@ void Halo::find_links(const std::vector<std::int64_t> &begin, const std::vector<
       at += 3 + static_cast<std::size_t>(count);
     }
   }
-  allocate_sides(rows);
+  for (std::size_t i = 0; i < sides_.size(); ++i) {
+    Device &device = world_->context(i).device();
+    sides_[i].ghosts = DeviceBuffer(device, static_cast<std::uint64_t>(sides_[i].ghost_count * each_));
+    ready_.emplace_back(device);
+    given_.emplace_back(device);
+  }
   lay_out(outgoing_, true);
   lay_out(incoming_, false);
-}
-
-void Halo::allocate_sides(const std::vector<std::vector<std::int64_t>> &rows) {
-  for (std::size_t i = 0; i < sides_.size(); ++i) {
-    Side &side = sides_[i];
-    Device &device = world_->context(i).device();
-    const auto bytes = [&](std::int64_t count) { return static_cast<std::uint64_t>(count * each_); };
-    side.index = DeviceBuffer(device, rows[i].size() * sizeof(std::int64_t));
-    side.packed = DeviceBuffer(device, bytes(side.send_count));
-    side.ghosts = DeviceBuffer(device, bytes(side.ghost_count));
-    if (!rows[i].empty()) device.copy(side.index.data(), rows[i].data(), side.index.bytes());
-  }
+  make_routes(rows);
 }
 
 // A message between two ranks has the values of each pair of their members, ordered by owner, then by the one that
@@ -178,44 +131,121 @@ void Halo::lay_out(Stage &stage, bool sends) {
   }
 }
 
+// ---- routes within a process, and to its host memory
+
+void *Halo::ghosts_from(std::size_t to, std::size_t from) const {
+  const std::int32_t member = world_->first() + static_cast<std::int32_t>(from);
+  const std::vector<Link> &links = sides_[to].from;
+  const auto link = std::find_if(links.begin(), links.end(), [&](const Link &l) { return l.member == member; });
+  return sides_[to].ghosts.as<char>() + link->begin * each_;
+}
+
+bool Halo::are_apart(std::size_t from, std::size_t to) const {
+  std::int32_t ordinals[2] = {-1, -1};
+  for (const std::size_t i : {from, to}) {
+    Device &device = world_->context(i).device();
+    const DeviceBuffer asked(device, 1);
+    sxt_space space;
+    if (!device.ops().locate ||
+        device.ops().locate(device.handle(), asked.data(), &space, &ordinals[i == to]) != SXT_OK)
+      return !device.on_host();
+  }
+  return ordinals[0] != ordinals[1];
+}
+
+void Halo::make_routes_of(std::size_t own, const std::vector<std::int64_t> &rows) {
+  Side &side = sides_[own];
+  Context &context = world_->context(own);
+  RouteWanted process{SXT_REACH_PROCESS}, host{SXT_REACH_HOST};
+  std::vector<std::size_t> receivers;  // of the process's links
+  for (const Link &link : side.to) {
+    if (!is_own(link.member)) continue;
+    const std::size_t to = own_of(link.member);
+    Device &there = world_->context(to).device();
+    void *const ghosts = ghosts_from(to, own);
+    if (!std::strcmp(there.machine().device, context.device_name())) {
+      process.add(rows, link.begin, link.count, ghosts, are_apart(own, to));
+      receivers.push_back(to);
+    } else if (there.on_host()) {
+      host.add(rows, link.begin, link.count, ghosts, true);
+    } else {
+      crossings_.emplace_back(there, static_cast<std::uint64_t>(link.count * each_), SXT_SPACE_PINNED);
+      host.add(rows, link.begin, link.count, crossings_.back().data(), true);
+      arrivals_.push_back({own, to, ghosts, crossings_.back().data(), link.count * each_});
+    }
+  }
+  for (const Segment &segment : outgoing_.segments) {
+    if (segment.own != own) continue;
+    host.add(rows, segment.begin, segment.count, outgoing_.memory.as<char>() + segment.at * each_, true);
+    side.to_ranks = true;
+  }
+  if (!host.links.empty()) side.to_host = std::make_unique<Route>(context, type_, std::move(host));
+  if (process.links.empty()) return;
+  side.to_process = std::make_unique<Route>(context, type_, std::move(process));
+  for (std::size_t l = 0; l < receivers.size(); ++l)
+    if (const void *stage = side.to_process->staged(l))
+      arrivals_.push_back(
+          {own, receivers[l], ghosts_from(receivers[l], own), stage, side.to_process->links()[l].count * each_});
+}
+
+void Halo::make_routes(const std::vector<std::vector<std::int64_t>> &rows) {
+  for (std::size_t i = 0; i < sides_.size(); ++i) make_routes_of(i, rows[i]);
+}
+
+Halo::Neighbours Halo::neighbours(std::size_t own) const {
+  Neighbours out;
+  const Side &side = sides_[own];
+  const bool by_host = std::any_of(arrivals_.begin(), arrivals_.end(), [&](const Arrival &a) { return a.from == own; });
+  if (!by_host) out.route = side.to_process.get();
+  for (const Link &link : side.to)
+    if (is_own(link.member)) out.receivers.push_back(own_of(link.member));
+  for (const Link &link : side.from)
+    if (is_own(link.member)) out.givers.push_back(own_of(link.member));
+  return out;
+}
+
+std::vector<ChoicePtr> Halo::choices(std::size_t own) const {
+  std::vector<ChoicePtr> out;
+  for (const std::unique_ptr<Route> *route : {&sides_[own].to_process, &sides_[own].to_host})
+    if (*route) out.push_back((*route)->choice());
+  return out;
+}
+
 std::uint64_t Halo::bytes() const noexcept {
   std::uint64_t sum = outgoing_.memory.bytes() + incoming_.memory.bytes();
-  for (const Side &side : sides_) sum += side.index.bytes() + side.packed.bytes() + side.ghosts.bytes();
+  for (const Side &side : sides_) {
+    sum += side.ghosts.bytes();
+    for (const std::unique_ptr<Route> *route : {&side.to_process, &side.to_host})
+      if (*route) sum += (*route)->bytes();
+  }
+  for (const DeviceBuffer &crossing : crossings_) sum += crossing.bytes();
   return sum;
 }
 
 // ---- one exchange
 
-void Halo::pack(std::span<const void *const> x, const Lanes &lanes) {
-  for (std::size_t i = 0; i < sides_.size(); ++i) {
-    // Copies of the last exchange between members of this process read what is packed anew.
-    if (sides_.size() > 1) lanes.wait(i);
-  }
+// Lanes wait for each other by marks, the host only for what messages read and write.
+void Halo::give(std::span<const void *const> x, const Lanes &lanes) {
+  for (std::size_t i = 0; i < sides_.size(); ++i) ready_[i].set(lanes.stream(i));
+  for (const Segment &segment : incoming_.segments) lanes.wait(segment.own);  // it copied from where messages come in
   for (std::size_t i = 0; i < sides_.size(); ++i) {
     const Side &side = sides_[i];
+    for (const Link &link : side.to)
+      if (is_own(link.member)) ready_[own_of(link.member)].await(world_->context(i).device(), lanes.stream(i));
     const auto scope = lanes.enter(i);
-    Operations::of(world_->context(i))
-        .vector({.operation = SXT_VECTOR_GATHER,
-                 .type = type_,
-                 .n = side.send_count,
-                 .x = x[i],
-                 .y = side.packed.data(),
-                 .index = side.index.data(),
-                 .index_type = SXT_I64});
+    if (side.to_process) side.to_process->run(x[i]);
+    if (side.to_host) side.to_host->run(x[i]);
+    given_[i].set(lanes.stream(i));
   }
-  char *const stage = outgoing_.memory.as<char>();
-  for (const Segment &segment : outgoing_.segments)
-    enqueue(world_->context(segment.own).device(), lanes.stream(segment.own), stage + segment.at * each_,
-            sides_[segment.own].packed.as<char>() + segment.begin * each_, segment.count * each_);
-  // Also for the staging memory that came last: it is received into again.
-  for (std::size_t i = 0; i < sides_.size(); ++i) lanes.wait(i);
+  for (std::size_t i = 0; i < sides_.size(); ++i)
+    if (sides_[i].to_ranks) lanes.wait(i);
 }
 
 void Halo::begin(std::span<const void *const> x, const Lanes &lanes) {
   world_->comm().require_alive();
   std::exception_ptr failure;
   try {
-    pack(x, lanes);
+    give(x, lanes);
   } catch (...) {
     failure = std::current_exception();
   }
@@ -225,39 +255,9 @@ void Halo::begin(std::span<const void *const> x, const Lanes &lanes) {
     give_up();
     throw;
   }
-  if (failure) {
-    receive();
-    std::rethrow_exception(failure);
-  }
-  copy_between_own(lanes);
-}
-
-void Halo::copy_between_own(const Lanes &lanes) {
-  if (sides_.size() < 2) return;
-  for (std::size_t i = 0; i < sides_.size(); ++i) copy_links(i, lanes);
-}
-
-void Halo::copy_links(std::size_t to, const Lanes &lanes) {
-  Device &here = world_->context(to).device();
-  for (const Link &link : sides_[to].from) {
-    if (world_->rank_of(link.member) != world_->rank()) continue;
-    const Side &source = sides_[static_cast<std::size_t>(link.member - world_->first())];
-    Device &there = world_->context(static_cast<std::size_t>(link.member - world_->first())).device();
-    const std::int32_t self = world_->first() + static_cast<std::int32_t>(to);
-    const auto its = std::find_if(source.to.begin(), source.to.end(), [&](const Link &l) { return l.member == self; });
-    const char *const from = source.packed.as<char>() + its->begin * each_;
-    char *const target = sides_[to].ghosts.as<char>() + link.begin * each_;
-    const auto bytes = static_cast<std::uint64_t>(link.count * each_);
-    if (here.on_host() == there.on_host() && !here.on_host() && here.ops().copy_peer) {
-      const sxt_status status =
-          here.ops().copy_peer(here.handle(), lanes.stream(to), target, there.handle(), from, bytes);
-      require(status == SXT_OK, status, "could not copy ", bytes, " bytes of a halo from member ", link.member);
-    } else if (here.on_host() && !there.on_host()) {
-      there.copy(target, from, bytes);
-    } else {
-      enqueue(here, lanes.stream(to), target, from, static_cast<std::int64_t>(bytes));
-    }
-  }
+  if (!failure) return;
+  receive();
+  std::rethrow_exception(failure);
 }
 
 void Halo::receive() {
@@ -269,13 +269,24 @@ void Halo::receive() {
   }
 }
 
-void Halo::finish(const Lanes &lanes) {
-  receive();
+// Into the ghosts of this process's members, each in its own lane.
+void Halo::take(const Lanes &lanes) {
+  for (std::size_t to = 0; to < sides_.size(); ++to)
+    for (const Link &link : sides_[to].from)
+      if (is_own(link.member)) given_[own_of(link.member)].await(world_->context(to).device(), lanes.stream(to));
+  for (const Arrival &arrival : arrivals_)
+    enqueue(world_->context(arrival.to).device(), lanes.stream(arrival.to), arrival.ghosts, arrival.stage,
+            arrival.bytes);
   const char *const stage = incoming_.memory.as<char>();
   for (const Segment &segment : incoming_.segments)
     enqueue(world_->context(segment.own).device(), lanes.stream(segment.own),
             sides_[segment.own].ghosts.as<char>() + segment.begin * each_, stage + segment.at * each_,
             segment.count * each_);
+}
+
+void Halo::finish(const Lanes &lanes) {
+  receive();
+  take(lanes);
 }
 
 void Halo::give_up() noexcept {

@@ -80,6 +80,12 @@ class WorldMatrix {
   // members have streams.
   void multiply(const void *alpha, std::span<const void *const> x, const void *beta, std::span<void *const> y,
                 const Lanes &lanes);
+  // The two parts of it for one member, in this thread's stream on its device: of the columns that it owns, y = A x;
+  // then of those of others, whose values its ghosts hold, y += alpha B ghosts (alpha NULL: 1).
+  void multiply_own(std::size_t own, const void *x, void *y) const {
+    blocks_[own].own_product->multiply(SXT_NO_TRANSPOSE, nullptr, x, nullptr, y);
+  }
+  void add_boundary(std::size_t own, const void *alpha, void *y) const;
   // Seconds of the host in products and in exchanges since it was made.
   double product_seconds() const noexcept { return product_s_; }
   double exchange_seconds() const noexcept { return exchange_s_; }
@@ -96,7 +102,6 @@ class WorldMatrix {
   void make_block(std::size_t own, std::vector<std::int64_t> &ghosts);
   void refill_blocks();
   RowRange range_of(std::size_t own) const;
-  void add_boundary(std::size_t own, const void *alpha, void *y) const;
   void route_values(const void *values);
 
   const std::shared_ptr<World> world_;

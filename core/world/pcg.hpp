@@ -15,6 +15,8 @@
 
 namespace sextant {
 
+class WorldLoop;
+
 // One solve at a time.
 class WorldPcg {
  public:
@@ -22,6 +24,7 @@ class WorldPcg {
   WorldPcg(std::shared_ptr<WorldMatrix> matrix, const PcgSettings &settings);
   WorldPcg(const WorldPcg &) = delete;
   WorldPcg &operator=(const WorldPcg &) = delete;
+  ~WorldPcg();
 
   WorldMatrix &matrix() const noexcept { return *matrix_; }
   SolveSettings default_solve() const { return sextant::default_solve(settings_, matrix_->given().rows); }
@@ -32,6 +35,7 @@ class WorldPcg {
 
  private:
   friend class WorldSolve;
+  friend class WorldLoop;
   // Of one member of this process.
   struct Part {
     std::shared_ptr<Matrix> joined;  // all of its rows, for true residuals; the interior where that is all
@@ -55,6 +59,8 @@ class WorldPcg {
   PcgSettings settings_;
   std::string method_, why_method_;
   std::vector<Part> parts_;
+  std::unique_ptr<WorldLoop> loop_;  // iterations on the devices; NULL with the reason
+  std::string why_no_loop_;
   std::vector<std::string> notes_;
   std::uint64_t version_ = 0;                                            // of the matrix's values
   double setup_s_ = 0, product_s_ = 0, exchange_s_ = 0, waiting_s_ = 0;  // the latter three of the last solve

@@ -6,13 +6,14 @@
 #include "core/base/hash.hpp"
 #include "core/base/types.hpp"
 #include "core/base/units.hpp"
-#include "core/choose/make_choice.hpp"
 #include "core/matrix/checks.hpp"
 #include "core/matrix/symmetric_enough.hpp"
 #include "core/pcg/choosing.hpp"
 #include "core/pcg/clock.hpp"
 #include "core/run/truth.hpp"
+#include "core/world/loop.hpp"
 #include "core/world/pcg.hpp"
+#include "core/world/runner.hpp"
 #include "sextant/plugin/kinds/pcg.h"
 #include "sextant/plugin/kinds/preconditioner.h"
 #include "sextant/plugin/kinds/residual.h"
@@ -69,11 +70,15 @@ WorldPcg::WorldPcg(std::shared_ptr<WorldMatrix> matrix, const PcgSettings &setti
   set_up();
 }
 
+WorldPcg::~WorldPcg() = default;
+
 void WorldPcg::check_settings_of_world() const {
   const auto none_of = [](bool given, const char *name, const char *instead) {
     require(!given, SXT_E_NOT_SUPPORTED, "a world has no ", name, instead);
   };
-  none_of(!settings_.engine.empty(), "options->engine", ": its own engine solves");
+  const std::string &engine = settings_.engine;
+  require(engine.empty() || engine == WorldLoop::on_devices || engine == WorldLoop::by_host, SXT_E_NOT_SUPPORTED,
+          "a world has no engine ", engine, "; it has ", WorldLoop::by_host, " and ", WorldLoop::on_devices);
   none_of(!settings_.format.empty(), "options->format", ": each block of each member chooses its storage");
   none_of(settings_.null_space_size != 0, "options->null_space", ": A must be definite");
   none_of(settings_.reorder > 0, "options->reorder", ": renumber the rows before they are divided");
@@ -87,12 +92,14 @@ void WorldPcg::check_settings_of_world() const {
 void WorldPcg::set_up() {
   const Clock clock;
   version_ = 0;
+  loop_.reset();
   parts_.clear();
   notes_.clear();
   check_matrix();
   matrix_->world().together(call, 3, [&](Frame &) {
     parts_.resize(matrix_->world().own());
     for (std::size_t i = 0; i < parts_.size(); ++i) make_part(i);
+    loop_ = WorldLoop::make(*this, why_no_loop_);
   });
   version_ = matrix_->version();
   setup_s_ = clock.seconds();
@@ -232,14 +239,7 @@ std::unique_ptr<Runner> WorldPcg::make_preconditioner(std::size_t own) const {
   if (query.m.symmetry == SXT_GENERAL)  // compared, or the caller's word
     query.m.symmetry = interior->value_type() <= SXT_F64 ? SXT_SYMMETRIC : SXT_HERMITIAN;
   std::strncpy(query.method, method_.c_str(), sizeof query.method - 1);
-  LeftOut left_out;
-  const auto choose = [&](const LeftOut &kernels) {
-    return Selector(context, interior.get(), {.left_out = kernels, .asked = named_by_hand(settings_)})
-        .select({Query(&query.m.q), "pcg/preconditioner"});
-  };
-  return make_choice(context, left_out, choose, [&](const ChoicePtr &choice) {
-    return std::make_unique<Runner>(context, choice, interior.get());
-  });
+  return make_runner(context, query.m.q, "pcg/preconditioner", interior.get(), nullptr, named_by_hand(settings_));
 }
 
 void WorldPcg::make_part(std::size_t own) {
@@ -281,6 +281,8 @@ Explanation WorldPcg::explain() const {
                                      world.first() + static_cast<std::int32_t>(world.own()) - 1)},
                {"preconditioner", method_ + ", by each member on its own rows and columns (" + why_method_ + ")"},
                {"recurrence", "chronopoulos-gear"},
+               {"iterations", loop_ ? "captured, on the devices alone; the host looks at blocks of them"
+                                    : "driven by the host, " + why_no_loop_},
                {"setup", seconds_text(setup_s_)}};
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const WorldMatrix::Block &block = matrix_->block(i);
@@ -301,6 +303,9 @@ Explanation WorldPcg::explain() const {
       add(block.boundary_product->choice(SXT_NO_TRANSPOSE), "product, columns of others");
     if (parts_[i].preconditioner) add(parts_[i].preconditioner->prepared().shared_choice(), "preconditioner");
     add(parts_[i].truth->prepared().shared_choice(), "truth");
+    for (const ChoicePtr &choice : matrix_->halo().choices(i)) add(choice, "exchange");
+    if (loop_)
+      for (const ChoicePtr &choice : loop_->choices(i)) add(choice, "iteration");
   }
   out.notes = notes_;
   return out;
@@ -319,6 +324,10 @@ sxt_member_report WorldPcg::member(std::size_t own) const {
   out.product_seconds = product_s_;
   out.exchange_seconds = exchange_s_;
   out.waiting_seconds = waiting_s_;
+  if (loop_) {
+    out.waiting_seconds += loop_->waited(own);
+    out.product_seconds += loop_->seconds() - loop_->waited(own);
+  }
   return out;
 }
 

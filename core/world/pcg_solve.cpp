@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One solve of a world. All decisions follow from scalars that are equal on every rank, or from wishes that every rank
-// was told of at the gather before: so all ranks end in the same iteration for the same reason.
+// The parts of a solve, and the loop that the host drives.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -11,106 +10,13 @@
 #include "core/base/hash.hpp"
 #include "core/base/types.hpp"
 #include "core/operations/operations.hpp"
-#include "core/pcg/clock.hpp"
-#include "core/world/pcg.hpp"
+#include "core/world/solve.hpp"
 #include "sextant/plugin/kinds/preconditioner.h"
-#include "sextant/plugin/kinds/residual.h"
 #include "sextant/sdk/pcg_confirm.hpp"
 
 namespace sextant {
 
 using namespace confirming;
-
-class WorldSolve {
- public:
-  WorldSolve(WorldPcg &pcg, const std::vector<const void *> &b, const std::vector<void *> &x,
-             const SolveSettings &settings)
-      : pcg_(pcg),
-        matrix_(*pcg.matrix_),
-        world_(matrix_.world()),
-        b_(b),
-        x_(x),
-        settings_(settings),
-        lanes_(world_),
-        type_(matrix_.value_type()) {}
-  sxt_pcg_report run();
-
- private:
-  struct Scalars {
-    double gamma = 0, delta = 0, squared = 0;  // r'M r, (M r)'A M r, r'r
-  };
-  struct Truth {
-    double norm = 0, bound = 0, rhs = 0, rhs_bound = 0, norm_2 = 0, size = 0;
-    bool accepted = false;
-  };
-  std::size_t own() const { return world_.own(); }
-  WorldPcg::Part &part(std::size_t i) const { return pcg_.parts_[i]; }
-  void *preconditioned(std::size_t i) const { return pcg_.preconditioned() ? part(i).u.data() : part(i).r.data(); }
-  // f(i) for the members of this process that have rows, with their streams.
-  template <class F>
-  void each(F &&f);
-  // The same; what it throws is thrown at the next gather, where all ranks learn of it.
-  template <class F>
-  void deferred(F &&f) noexcept;
-  void throw_deferred();
-  void start();
-  void save_guess();
-  Scalars meet_scalars();
-  Scalars own_scalars();
-  void own_dots(std::size_t i, std::array<double, 3> &sums);
-  Truth true_residual();
-  sxt_residual_norms residual_of(std::size_t i, bool has_ghosts);
-  void local_wish(Frame &mine);
-  sxt_reason judge(const Scalars &now);
-  sxt_reason observe(double residual);
-  sxt_reason confirm(double residual, bool &replace);
-  sxt_reason usable(double value, sxt_reason not_positive) const;
-  sxt_reason step(const Scalars &now);
-  void fill(void *to, std::size_t i, double value);
-  void update(std::size_t i, double alpha, double beta);
-  void copy(const void *from, void *to, std::size_t i);
-  void conclude(sxt_pcg_report &report);
-  void take_back();
-
-  WorldPcg &pcg_;
-  WorldMatrix &matrix_;
-  World &world_;
-  const std::vector<const void *> &b_;
-  const std::vector<void *> &x_;
-  const SolveSettings &settings_;
-  const Clock clock_;
-  const Lanes lanes_;
-  const sxt_value_type type_;
-  std::vector<DeviceBuffer> guess_;
-  Truth last_, begun_;
-  double target_ = 0, tolerance_ = 0, first_ = 0, least_ = HUGE_VAL, residual_ = 0;
-  double gamma_old_ = 0, alpha_old_ = 0;
-  std::int64_t k_ = 0, least_at_ = 0, found_in_ = 0;
-  std::int64_t confirmations_ = 0, replacements_ = 0, products_ = 0, reductions_ = 0;
-  int fruitless_ = 0;
-  std::exception_ptr failure_;
-  bool restart_ = true, replaced_ = false, cancelled_here_ = false;
-  sxt_reason wished_ = SXT_REASON_NONE;
-};
-
-template <class F>
-void WorldSolve::each(F &&f) {
-  for (std::size_t i = 0; i < own(); ++i) {
-    if (matrix_.rows_of(i) == 0) continue;
-    const auto scope = lanes_.enter(i);
-    f(i);
-  }
-}
-
-template <class F>
-void WorldSolve::deferred(F &&f) noexcept {
-  if (failure_) return;
-  try {
-    each(f);
-  } catch (...) {
-    failure_ = std::current_exception();
-  }
-}
 
 void WorldSolve::throw_deferred() {
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
@@ -154,11 +60,11 @@ void WorldSolve::update(std::size_t i, double alpha, double beta) {
 
 // ---- what ranks tell each other
 
-void WorldSolve::local_wish(Frame &mine) {
+sxt_reason WorldSolve::local_wish() const {
   if (cancelled_here_ || (settings_.cancel && __atomic_load_n(settings_.cancel, __ATOMIC_ACQUIRE)))
-    mine.wish = SXT_REASON_CANCELLED;
-  else if (settings_.time_limit > 0 && clock_.seconds() > settings_.time_limit)
-    mine.wish = SXT_REASON_TIME_LIMIT;
+    return SXT_REASON_CANCELLED;
+  const bool late = settings_.time_limit > 0 && clock_.seconds() > settings_.time_limit;
+  return late ? SXT_REASON_TIME_LIMIT : SXT_REASON_NONE;
 }
 
 void WorldSolve::own_dots(std::size_t i, std::array<double, 3> &sums) {
@@ -196,7 +102,7 @@ WorldSolve::Scalars WorldSolve::own_scalars() {
 // One gather an iteration: scalars, failures and wishes.
 WorldSolve::Scalars WorldSolve::meet_scalars() {
   const std::vector<Frame> &frames = world_.together("sxt_pcg_solve", 1, [&](Frame &mine) {
-    local_wish(mine);
+    mine.wish = local_wish();
     const Scalars own = own_scalars();
     mine.values = {own.gamma, own.delta, own.squared};
   });
@@ -427,6 +333,15 @@ void WorldSolve::conclude(sxt_pcg_report &report) {
   report.reductions = reductions_ + confirmations_;
 }
 
+sxt_reason WorldSolve::run_by_host() {
+  for (;;) {
+    const Scalars now = meet_scalars();
+    if (const sxt_reason end = judge(now)) return end;
+    if (replaced_) continue;
+    if (const sxt_reason end = step(now)) return end;
+  }
+}
+
 sxt_pcg_report WorldSolve::run() {
   sxt_pcg_report report{};
   report.struct_size = sizeof report;
@@ -438,11 +353,7 @@ sxt_pcg_report WorldSolve::run() {
   } else if (begun_.accepted) {
     report.reason = SXT_REASON_CONVERGED;
   }
-  while (report.reason == SXT_REASON_NONE) {
-    const Scalars now = meet_scalars();
-    report.reason = judge(now);
-    if (report.reason == SXT_REASON_NONE && !replaced_) report.reason = step(now);
-  }
+  if (report.reason == SXT_REASON_NONE) report.reason = pcg_.loop_ ? run_on_devices() : run_by_host();
   conclude(report);
   world_.together("sxt_pcg_solve", 3, [&](Frame &) {
     throw_deferred();
@@ -458,6 +369,7 @@ sxt_pcg_report WorldPcg::solve(const std::vector<const void *> &b, const std::ve
   if (version_ != matrix_->version()) set_up();  // every rank's values changed together
   const double product = matrix_->product_seconds(), exchange = matrix_->exchange_seconds(),
                waited = matrix_->world().comm().waited();
+  if (loop_) loop_->clear_times();
   sxt_pcg_report report = WorldSolve(*this, b, x, settings).run();
   product_s_ = matrix_->product_seconds() - product;
   exchange_s_ = matrix_->exchange_seconds() - exchange;

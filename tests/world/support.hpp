@@ -45,19 +45,25 @@ inline void on_ranks(int ranks, const std::function<void(int)> &f) {
   for (std::thread &thread : threads) thread.join();
 }
 
-// What a rank has: contexts of one thread, and the world that they are members of.
+inline std::vector<Context> on_the_cpu(int members, bool deterministic) {
+  std::vector<Context> out;
+  for (int i = 0; i < members; ++i) out.push_back(api_test::cpu(1, deterministic));
+  return out;
+}
+
+// What a rank has: contexts, and the world that they are members of.
 struct Rank {
-  Rank(const sxt_comm *comm, int members, double time_limit = 30, bool deterministic = false) {
+  Rank(const sxt_comm *comm, int members, double time_limit = 30, bool deterministic = false)
+      : Rank(comm, on_the_cpu(members, deterministic), time_limit) {}
+  // Of any devices.
+  Rank(const sxt_comm *comm, std::vector<Context> members, double time_limit = 30) : contexts(std::move(members)) {
     std::vector<sxt_context *> handles;
-    for (int i = 0; i < members; ++i) {
-      contexts.push_back(api_test::cpu(1, deterministic));
-      handles.push_back(contexts.back().get());
-    }
+    for (const Context &context : contexts) handles.push_back(context.get());
     sxt_world_options options;
     sxt_world_options_init(&options, sizeof options);
     options.time_limit = time_limit;
     sxt_world *made = nullptr;
-    status = sxt_world_create(members, handles.data(), comm, &options, &made);
+    status = sxt_world_create(static_cast<int32_t>(handles.size()), handles.data(), comm, &options, &made);
     world.reset(made);
     info.struct_size = sizeof info;
     if (made) {
