@@ -37,15 +37,25 @@ std::vector<char> bytes_of(const std::vector<T> &values) {
 
 // ---- who needs what
 
-Halo::Halo(std::shared_ptr<World> world, const std::vector<std::int64_t> &begin,
-           const std::vector<std::vector<std::int64_t>> &ghosts, sxt_value_type type)
-    : world_(std::move(world)), type_(type), each_(value_bytes(type)), sides_(world_->own()) {
-  find_links(begin, ghosts);
+Halo::Halo(std::shared_ptr<World> world, sxt_value_type type)
+    : world_(std::move(world)), type_(type), each_(value_bytes(type)), sides_(world_->own()) {}
+
+void Halo::connect(const char *call, const std::vector<std::int64_t> &begin,
+                   const std::vector<std::vector<std::int64_t>> &ghosts) {
+  const World::Parcels in = world_->swap(call, 16, sizeof(std::int64_t), [&] { return ask(begin, ghosts); });
+  world_->together(call, 18, [&](Frame &) {
+    std::vector<std::vector<std::int64_t>> rows(sides_.size());
+    take_requests(in, begin, rows);
+    make_memory();
+    lay_out(outgoing_, true);
+    lay_out(incoming_, false);
+    make_routes(rows);
+  });
 }
 
 // Each rank tells each other one what its members want of whose rows: for each such pair of members a line (owner,
 // wanting member, count) and the rows.
-void Halo::find_links(const std::vector<std::int64_t> &begin, const std::vector<std::vector<std::int64_t>> &ghosts) {
+World::Parcels Halo::ask(const std::vector<std::int64_t> &begin, const std::vector<std::vector<std::int64_t>> &ghosts) {
   std::vector<std::vector<std::int64_t>> wanted(static_cast<std::size_t>(world_->ranks()));
   for (std::size_t i = 0; i < ghosts.size(); ++i) {
     const std::vector<std::int64_t> &columns = ghosts[i];
@@ -63,34 +73,57 @@ void Halo::find_links(const std::vector<std::int64_t> &begin, const std::vector<
       k += static_cast<std::size_t>(count);
     }
   }
-  std::vector<std::vector<char>> out;
+  World::Parcels out;
   for (const std::vector<std::int64_t> &lines : wanted) out.push_back(bytes_of(lines));
-  const std::vector<std::vector<char>> in = world_->swap(out);
-  // Ranks come in order and each lists its members in order: so do the links of a sender.
-  std::vector<std::vector<std::int64_t>> rows(sides_.size());
-  for (const std::vector<char> &bytes : in) {
-    std::vector<std::int64_t> lines(bytes.size() / sizeof(std::int64_t));
-    if (!lines.empty()) std::memcpy(lines.data(), bytes.data(), bytes.size());
-    for (std::size_t at = 0; at < lines.size();) {
-      const std::int64_t owner = lines[at], count = lines[at + 2];
-      const auto own = static_cast<std::size_t>(owner - world_->first());
-      Side &side = sides_[own];
-      side.to.push_back({static_cast<std::int32_t>(lines[at + 1]), side.send_count, count});
-      side.send_count += count;
-      for (std::int64_t k = 0; k < count; ++k)
-        rows[own].push_back(lines[at + 3 + static_cast<std::size_t>(k)] - begin[static_cast<std::size_t>(owner)]);
-      at += 3 + static_cast<std::size_t>(count);
-    }
+  return out;
+}
+
+// Ranks come in order and each lists its members in order: so do the links of a sender.
+void Halo::take_requests(const World::Parcels &in, const std::vector<std::int64_t> &begin,
+                         std::vector<std::vector<std::int64_t>> &rows) {
+  for (std::size_t r = 0; r < in.size(); ++r) {
+    std::vector<std::int64_t> lines(in[r].size() / sizeof(std::int64_t));
+    if (!lines.empty()) std::memcpy(lines.data(), in[r].data(), lines.size() * sizeof(std::int64_t));
+    take_lines(static_cast<std::int32_t>(r), lines, begin, rows);
   }
+}
+
+void Halo::take_lines(std::int32_t rank, const std::vector<std::int64_t> &lines, const std::vector<std::int64_t> &begin,
+                      std::vector<std::vector<std::int64_t>> &rows) {
+  const auto own = static_cast<std::int64_t>(sides_.size()), length = static_cast<std::int64_t>(lines.size());
+  for (std::int64_t at = 0; at < length;) {
+    require_delivered(length - at >= 3, "rank ", rank, " wants rows of a member, in ", length - at, " numbers");
+    const std::int64_t *const line = lines.data() + at;
+    const std::int64_t owner = line[0], wanting = line[1], count = line[2];
+    require_delivered(owner >= world_->first() && owner - world_->first() < own && wanting >= 0 &&
+                          wanting < world_->members() && world_->rank_of(static_cast<std::int32_t>(wanting)) == rank &&
+                          wanting != owner && count > 0 && count <= length - at - 3,
+                      "rank ", rank, " wants ", count, " rows of member ", owner, " for member ", wanting);
+    const auto to = static_cast<std::size_t>(owner - world_->first());
+    const std::int64_t first = begin[static_cast<std::size_t>(owner)], end = begin[static_cast<std::size_t>(owner) + 1];
+    check_rows(line + 3, count, first, end, rank);
+    Side &side = sides_[to];
+    side.to.push_back({static_cast<std::int32_t>(wanting), side.send_count, count});
+    side.send_count += count;
+    for (std::int64_t k = 0; k < count; ++k) rows[to].push_back(line[3 + k] - first);
+    at += 3 + count;
+  }
+}
+
+void Halo::check_rows(const std::int64_t *rows, std::int64_t count, std::int64_t first, std::int64_t end,
+                      std::int32_t rank) const {
+  for (std::int64_t k = 0; k < count; ++k)
+    require_delivered(rows[k] >= first && rows[k] < end && (k == 0 || rows[k] > rows[k - 1]), "rank ", rank,
+                      " wants row ", rows[k], " of a member that has rows ", first, " to ", end - 1, ", in order");
+}
+
+void Halo::make_memory() {
   for (std::size_t i = 0; i < sides_.size(); ++i) {
     Device &device = world_->context(i).device();
     sides_[i].ghosts = DeviceBuffer(device, static_cast<std::uint64_t>(sides_[i].ghost_count * each_));
     ready_.emplace_back(device);
     given_.emplace_back(device);
   }
-  lay_out(outgoing_, true);
-  lay_out(incoming_, false);
-  make_routes(rows);
 }
 
 // A message between two ranks has the values of each pair of their members, ordered by owner, then by the one that
@@ -249,15 +282,20 @@ void Halo::begin(std::span<const void *const> x, const Lanes &lanes) {
   } catch (...) {
     failure = std::current_exception();
   }
+  send_messages();
+  if (!failure) return;
+  receive();
+  std::rethrow_exception(failure);
+}
+
+void Halo::send_messages() {
+  ++exchanges_;
   try {
     world_->comm().exchange(outgoing_.parts, incoming_.parts);
   } catch (...) {
     give_up();
     throw;
   }
-  if (!failure) return;
-  receive();
-  std::rethrow_exception(failure);
 }
 
 void Halo::receive() {

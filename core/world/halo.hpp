@@ -18,12 +18,18 @@ namespace sextant {
 // One exchange at a time.
 class Halo {
  public:
-  // ghosts[i]: the global columns that the i-th member of this process needs of others, ascending. begin: of all
-  // members' rows. Collective. Throws SXT_E_COMM, SXT_E_MEMORY, SXT_E_DEVICE.
-  Halo(std::shared_ptr<World> world, const std::vector<std::int64_t> &begin,
-       const std::vector<std::vector<std::int64_t>> &ghosts, sxt_value_type type);
+  Halo(std::shared_ptr<World> world, sxt_value_type type);
   Halo(const Halo &) = delete;
   Halo &operator=(const Halo &) = delete;
+
+  // ghosts[i]: the global columns that the i-th member of this process needs of others, ascending. begin: of all
+  // members' rows. Collective, once. Throws SXT_E_COMM, SXT_E_MEMORY, SXT_E_DEVICE.
+  void connect(const char *call, const std::vector<std::int64_t> &begin,
+               const std::vector<std::vector<std::int64_t>> &ghosts);
+  // Runs f, in which every rank exchanges once. Where it throws before it has, messages are sent all the same: others
+  // wait for them.
+  template <class F>
+  void with_exchange(F &&f);
 
   // Sends what others need of x, a pointer a member. What fails in this process is thrown after everything was sent, so
   // that other ranks do not wait.
@@ -73,7 +79,15 @@ class Halo {
     std::vector<Segment> segments;
     std::vector<sxt_message_part> parts;
   };
-  void find_links(const std::vector<std::int64_t> &begin, const std::vector<std::vector<std::int64_t>> &ghosts);
+  World::Parcels ask(const std::vector<std::int64_t> &begin, const std::vector<std::vector<std::int64_t>> &ghosts);
+  void take_requests(const World::Parcels &in, const std::vector<std::int64_t> &begin,
+                     std::vector<std::vector<std::int64_t>> &rows);
+  void take_lines(std::int32_t rank, const std::vector<std::int64_t> &lines, const std::vector<std::int64_t> &begin,
+                  std::vector<std::vector<std::int64_t>> &rows);
+  void check_rows(const std::int64_t *rows, std::int64_t count, std::int64_t first, std::int64_t end,
+                  std::int32_t rank) const;
+  void make_memory();
+  void send_messages();
   void lay_out(Stage &stage, bool sends);
   void make_routes(const std::vector<std::vector<std::int64_t>> &rows);
   void make_routes_of(std::size_t own, const std::vector<std::int64_t> &rows);
@@ -94,6 +108,21 @@ class Halo {
   std::vector<Mark> ready_, given_;      // of each member: its ghosts may be written; what it gives was enqueued
   std::shared_ptr<Context> staging_context_;
   Stage outgoing_, incoming_;
+  std::uint64_t exchanges_ = 0;  // that were begun
 };
+
+template <class F>
+void Halo::with_exchange(F &&f) {
+  const std::uint64_t before = exchanges_;
+  try {
+    f();
+  } catch (...) {
+    if (exchanges_ == before && !world_->comm().ended()) {
+      send_messages();
+      receive();
+    }
+    throw;
+  }
+}
 
 }  // namespace sextant

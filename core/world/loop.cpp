@@ -63,7 +63,7 @@ struct WorldLoop::Member {
 
 std::string WorldLoop::why_not(const WorldPcg &pcg) {
   if (pcg.settings_.engine != on_devices) return text("as long as options->engine is not ", on_devices);
-  WorldMatrix &matrix = pcg.matrix();
+  WorldMatrix &matrix = pcg.system();
   World &world = matrix.world();
   if (world.ranks() > 1) return "other ranks are met by messages";
   if (world.own() < 2) return "there is one member";
@@ -101,12 +101,12 @@ std::unique_ptr<WorldLoop> WorldLoop::make(WorldPcg &pcg, std::string &why_not_s
   return made;
 }
 
-WorldLoop::WorldLoop(WorldPcg &pcg) : pcg_(pcg), members_(pcg.matrix().world().own()) {}
+WorldLoop::WorldLoop(WorldPcg &pcg) : pcg_(pcg), members_(pcg.system().world().own()) {}
 
 WorldLoop::~WorldLoop() { drop_graphs(); }
 
 void WorldLoop::make_rooms() {
-  World &world = pcg_.matrix().world();
+  World &world = pcg_.system().world();
   const std::uint64_t count = members_.size(), words = SXT_RENDEZVOUS_WORDS(count);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     Member &member = members_[i];
@@ -120,7 +120,7 @@ void WorldLoop::make_rooms() {
     packets_.push_back(member.packets);
   }
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    const Halo::Neighbours near = pcg_.matrix().halo().neighbours(i);
+    const Halo::Neighbours near = pcg_.system().halo().neighbours(i);
     for (const std::size_t from : near.givers) members_[i].awaited.push_back(members_[i].flags + from);
     for (const std::size_t to : near.receivers) members_[i].raised.push_back(members_[to].flags + i);
     for (std::size_t j = 0; j < members_.size(); ++j)
@@ -133,9 +133,9 @@ void WorldLoop::make_rooms() {
 }
 
 void WorldLoop::make_runners(std::size_t i) {
-  Context &context = pcg_.matrix().world().context(i);
-  const sxt_value_type type = pcg_.matrix().value_type();
-  const std::int64_t n = pcg_.matrix().rows_of(i);
+  Context &context = pcg_.system().world().context(i);
+  const sxt_value_type type = pcg_.system().value_type();
+  const std::int64_t n = pcg_.system().rows_of(i);
   const auto part = [&](const char *kind, std::uint64_t size) {
     return sxt_query{{size, kind}, usual_iterations, SXT_QUERY_CAPTURABLE, type};
   };
@@ -143,7 +143,7 @@ void WorldLoop::make_runners(std::size_t i) {
   rendezvous.q = part(SXT_KIND_RENDEZVOUS, sizeof rendezvous);
   rendezvous.members = static_cast<std::int32_t>(members_.size());
   rendezvous.preconditioned = pcg_.preconditioned();
-  rendezvous.n = pcg_.matrix().halo().sent(i);
+  rendezvous.n = pcg_.system().halo().sent(i);
   members_[i].rendezvous = make_runner(context, rendezvous.q, "world/rendezvous", nullptr, &members_[i].plan.h);
   sxt_multidot_query dots{};
   dots.q = part(SXT_KIND_MULTIDOT, sizeof dots);
@@ -176,7 +176,7 @@ sxt_rendezvous_args WorldLoop::rendezvous_args(std::size_t i, std::int32_t step)
   args.members = static_cast<std::int32_t>(members_.size());
   args.own = static_cast<std::int32_t>(i);
   args.preconditioned = pcg_.preconditioned();
-  args.patience = pcg_.matrix().world().comm().time_limit();
+  args.patience = pcg_.system().world().comm().time_limit();
   args.control = &member.numbers->control;
   return args;
 }
@@ -191,7 +191,7 @@ void WorldLoop::enqueue_preconditioner(std::size_t i) {
   if (!part.preconditioner) return;
   sxt_preconditioner_args args{};
   args.h = {sizeof args, SXT_KIND_PRECONDITIONER};
-  args.n = pcg_.matrix().rows_of(i);
+  args.n = pcg_.system().rows_of(i);
   args.r = part.r.data();
   args.z = part.u.data();
   part.preconditioner->run(&args.h);
@@ -203,7 +203,7 @@ void WorldLoop::enqueue_dots(std::size_t i) {
   const void *const left[] = {u, r, r}, *const right[] = {w, r, u};
   sxt_multidot_args args{};
   args.h = {sizeof args, SXT_KIND_MULTIDOT};
-  args.n = pcg_.matrix().rows_of(i);
+  args.n = pcg_.system().rows_of(i);
   args.n_dots = pcg_.preconditioned() ? 3 : 2;
   args.u = left;
   args.v = right;
@@ -228,7 +228,7 @@ void WorldLoop::enqueue_update(std::size_t i, void *x) {
   const WorldPcg::Part &part = pcg_.parts_[i];
   sxt_vector_group_args args{};
   args.h = {sizeof args, SXT_KIND_VECTOR_GROUP};
-  args.n = pcg_.matrix().rows_of(i);
+  args.n = pcg_.system().rows_of(i);
   args.group = SXT_GROUP_CHRONOPOULOS_GEAR;
   args.scalars[0] = {members_[i].numbers->alpha, 1, 0};
   args.scalars[1] = {members_[i].numbers->beta, 1, 0};
@@ -244,7 +244,7 @@ void WorldLoop::enqueue_iteration(std::size_t i, void *x) {
   const Member &member = members_[i];
   const void *const u = preconditioned(i);
   enqueue_preconditioner(i);
-  if (const Route *route = pcg_.matrix().halo().neighbours(i).route) {
+  if (const Route *route = pcg_.system().halo().neighbours(i).route) {
     sxt_rendezvous_args args = rendezvous_args(i, SXT_RENDEZVOUS_GIVE);
     args.count = static_cast<std::int32_t>(route->links().size());
     args.n = route->count();
@@ -254,13 +254,13 @@ void WorldLoop::enqueue_iteration(std::size_t i, void *x) {
     args.flags = member.raised.data();
     member.rendezvous->run(&args.h);
   }
-  pcg_.matrix().multiply_own(i, u, part.w.data());
+  pcg_.system().multiply_own(i, u, part.w.data());
   if (!member.awaited.empty()) {
     sxt_rendezvous_args args = rendezvous_args(i, SXT_RENDEZVOUS_AWAIT);
     args.count = static_cast<std::int32_t>(member.awaited.size());
     args.flags = member.awaited.data();
     member.rendezvous->run(&args.h);
-    pcg_.matrix().add_boundary(i, nullptr, part.w.data());
+    pcg_.system().add_boundary(i, nullptr, part.w.data());
   }
   enqueue_dots(i);
   enqueue_step(i);
@@ -272,25 +272,25 @@ void WorldLoop::enqueue_iteration(std::size_t i, void *x) {
 // Every part once, on zeros: what a first run makes cannot be made while work is captured.
 void WorldLoop::warm_up(std::size_t i) {
   WorldPcg::Part &part = pcg_.parts_[i];
-  Context &context = pcg_.matrix().world().context(i);
+  Context &context = pcg_.system().world().context(i);
   static constexpr double zero[2] = {0, 0};
   for (const DeviceBuffer *buffer : {&part.r, &part.p, &part.s, &part.w, &part.u, &part.residual})
     if (buffer->bytes() > 0)
       Operations::of(context).vector({.operation = SXT_VECTOR_FILL,
-                                      .type = pcg_.matrix().value_type(),
-                                      .n = pcg_.matrix().rows_of(i),
+                                      .type = pcg_.system().value_type(),
+                                      .n = pcg_.system().rows_of(i),
                                       .alpha = zero,
                                       .y = buffer->data()});
   clear(members_[i].room, context.device());
   enqueue_preconditioner(i);
-  pcg_.matrix().multiply_own(i, part.r.data(), part.w.data());
-  if (!members_[i].awaited.empty()) pcg_.matrix().add_boundary(i, nullptr, part.w.data());
+  pcg_.system().multiply_own(i, part.r.data(), part.w.data());
+  if (!members_[i].awaited.empty()) pcg_.system().add_boundary(i, nullptr, part.w.data());
   enqueue_dots(i);
   enqueue_update(i, part.residual.data());
 }
 
 void WorldLoop::capture(std::size_t i, void *x, std::int64_t iterations, void **graph) {
-  Device &device = pcg_.matrix().world().context(i).device();
+  Device &device = pcg_.system().world().context(i).device();
   const sxt_device_ops &ops = device.ops();
   const CaptureStream side(device);
   sxt_status status = ops.capture_begin(device.handle(), side.get());
@@ -312,7 +312,7 @@ void WorldLoop::capture(std::size_t i, void *x, std::int64_t iterations, void **
 void WorldLoop::drop_graphs() noexcept {
   for (std::size_t i = 0; i < members_.size(); ++i)
     for (void *&graph : members_[i].graphs) {
-      const Device &device = pcg_.matrix().world().context(i).device();
+      const Device &device = pcg_.system().world().context(i).device();
       if (graph) device.ops().graph_destroy(device.handle(), graph);
       graph = nullptr;
     }
@@ -322,7 +322,7 @@ void WorldLoop::drop_graphs() noexcept {
 void WorldLoop::start(const std::vector<void *> &x, const Lanes &lanes) {
   for (std::size_t i = 0; i < members_.size(); ++i) lanes.wait(i);
   for (std::size_t i = 0; i < members_.size(); ++i) {  // epochs begin anew, whatever the last solve ended with
-    clear(members_[i].room, pcg_.matrix().world().context(i).device());
+    clear(members_[i].room, pcg_.system().world().context(i).device());
   }
   if (x == x_) return;
   drop_graphs();
@@ -336,7 +336,7 @@ void WorldLoop::start(const std::vector<void *> &x, const Lanes &lanes) {
 // ---- blocks
 
 WorldLoop::Outcome WorldLoop::run(const Block &block, const Lanes &lanes) {
-  World &world = pcg_.matrix().world();
+  World &world = pcg_.system().world();
   const Clock clock;
   for (std::size_t i = 0; i < members_.size(); ++i) {  // nothing waits between these launches
     sxt_rendezvous_args args = rendezvous_args(i, SXT_RENDEZVOUS_BEGIN);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/explain/explain.hpp"
+#include "core/matrix/checks.hpp"
 #include "core/pcg/settings.hpp"
 #include "core/run/prepared.hpp"
 #include "core/world/matrix.hpp"
@@ -26,8 +27,8 @@ class WorldPcg {
   WorldPcg &operator=(const WorldPcg &) = delete;
   ~WorldPcg();
 
-  WorldMatrix &matrix() const noexcept { return *matrix_; }
-  SolveSettings default_solve() const { return sextant::default_solve(settings_, matrix_->given().rows); }
+  WorldMatrix &matrix() const noexcept { return *callers_; }
+  SolveSettings default_solve() const { return sextant::default_solve(settings_, callers_->given().rows); }
   // b and x: the members' parts. Collective.
   sxt_pcg_report solve(const std::vector<const void *> &b, const std::vector<void *> &x, const SolveSettings &settings);
   Explanation explain() const;
@@ -45,17 +46,21 @@ class WorldPcg {
     DeviceBuffer extended, norms;  // x and its ghosts; sxt_residual_norms
   };
   void check_settings_of_world() const;
-  void check_matrix();
+  DiagonalRange check_matrix();
   void check_mirror_images();
-  std::vector<std::vector<char>> boundary_entries(const std::vector<double> &diagonal) const;
-  void compare_entries(const std::vector<char> &entries, const std::vector<double> &diagonal) const;
-  void settle_method(const std::vector<Frame> &frames);
+  void take_in(const DiagonalRange &diagonal);
+  World::Parcels boundary_entries(const std::vector<double> &diagonal) const;
+  void compare_entries(std::size_t rank, const std::vector<char> &entries, const std::vector<double> &diagonal) const;
+  void settle_method(const DiagonalRange &diagonal);
   void make_part(std::size_t own);
   std::unique_ptr<Runner> make_preconditioner(std::size_t own) const;
   void set_up();
+  WorldMatrix &system() const noexcept { return *matrix_; }
   bool preconditioned() const noexcept { return method_ != "none"; }
 
-  const std::shared_ptr<WorldMatrix> matrix_;
+  const std::shared_ptr<WorldMatrix> callers_;
+  std::shared_ptr<WorldMatrix> matrix_;  // that is solved with: the caller's, or 2^exponent_ times it
+  int exponent_ = 0;
   PcgSettings settings_;
   std::string method_, why_method_;
   std::vector<Part> parts_;
