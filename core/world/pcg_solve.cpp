@@ -406,7 +406,7 @@ void WorldSolve::settle(sxt_pcg_report &report) {
 
 void WorldSolve::conclude(sxt_pcg_report &report) {
   report.iterations = found_in_ > k_ ? found_in_ : k_;
-  settle(report);
+  if (begun_.rhs > 0) settle(report);  // of b = 0 the answer is known
   report.rhs_norm = callers(last_.rhs);
   report.residual_norm = callers(last_.norm);
   report.true_relative_residual = last_.rhs > 0 ? last_.norm / last_.rhs : callers(last_.norm);

@@ -13,7 +13,7 @@ namespace {
 
 // Longer sentences are cut on other ranks.
 constexpr std::size_t sentence_bytes = 400;
-// Step of a meeting in which a rank tells of a failure that the others do not wait for.
+// Step of a gather in which a rank tells of a failure that the others do not wait for.
 constexpr std::uint64_t about_a_failure = ~std::uint64_t{0};
 constexpr const char *by_create = "sxt_world_create";
 
@@ -63,7 +63,7 @@ static void write_sentence(const std::exception_ptr &failure, std::vector<char> 
   }
 }
 
-// ---- the first meeting
+// ---- the first gather
 
 World::World(const std::function<Contexts()> &contexts, const sxt_comm *comm, double time_limit)
     : comm_(comm, time_limit) {
@@ -150,7 +150,7 @@ void World::learn_rates() {
     require_sound(std::isfinite(rate) && rate >= 1, "a memory rate of ", rate, " bytes a second");
 }
 
-// ---- meetings
+// ---- gathers
 
 void World::begin_frame(const char *call, std::uint64_t about) noexcept {
   static_cast<FrameHead &>(mine_) = FrameHead();

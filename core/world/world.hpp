@@ -64,7 +64,7 @@ class World {
   Comm &comm() noexcept { return comm_; }
 
   // One call that all ranks make. What fails on this rank alone, outside of the steps below, is told to the others at
-  // the next meeting, so that none waits for this rank in vain.
+  // the next gather, so that none waits for this rank in vain.
   template <class F>
   auto collective(const char *call, F &&f);
   // Runs f(frame) here, then all ranks meet. Where it threw on some rank, every rank throws the status and sentence of
@@ -72,9 +72,9 @@ class World {
   // are about differ.
   template <class F>
   const std::vector<Frame> &together(const char *call, std::uint64_t about, F &&f);
-  // Bytes for each rank, which pack() gives, and from each: whole records of so many bytes. Two meetings, about `about`
+  // Bytes for each rank, which pack() gives, and from each: whole records of so many bytes. Two gathers of frames, about `about`
   // and the number after it.
-  // For what a meeting brought. Ends the world where it cannot be: throws SXT_E_COMM.
+  // For what a gather brought. Ends the world where it cannot be: throws SXT_E_COMM.
   template <class... Parts>
   void require_sound(bool sound, const Parts &...parts) {
     if (!sound) comm_.give_up(text("the communicator delivered what no rank sent: ", parts...));
@@ -104,7 +104,7 @@ class World {
   std::vector<std::int32_t> first_of_;  // members before each rank, and all
   std::vector<std::int32_t> rank_of_;
   std::vector<double> rates_;
-  // Room for meetings, made once: what meets must not run out of memory.
+  // Room for gathers, made once: what meets must not run out of memory.
   std::vector<Frame> frames_;
   Frame mine_, blank_;
   std::vector<char> packed_, all_packed_;  // a frame, and those of all

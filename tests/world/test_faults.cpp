@@ -373,7 +373,7 @@ TEST(WorldFaults, AMissingArgumentOfOneRankIsToldToAll) {
   });
 }
 
-// Contexts are given by each rank: what one gives wrong ends the first meeting for all.
+// Contexts are given by each rank: what one gives wrong ends the first gather for all.
 TEST(WorldFaults, AContextThatOneRankLacksIsToldToAll) {
   const Comms comms = new_comms(2);
   on_ranks(2, [&](int r) {
