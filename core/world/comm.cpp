@@ -47,11 +47,11 @@ void Comm::end(const char *step, sxt_status status, double seconds) {
   give_up(std::move(why));
 }
 
-void Comm::give_up(std::string why) {
+void Comm::give_up(std::string why, bool all_know) {
   require_alive();
   ended_ = true;
   why_ended_ = std::move(why);
-  if (calls_.abort) calls_.abort(calls_.user, SXT_E_COMM, why_ended_.c_str());
+  if (calls_.abort && !all_know) calls_.abort(calls_.user, SXT_E_COMM, why_ended_.c_str());
   throw Error(SXT_E_COMM, why_ended_);
 }
 

@@ -27,8 +27,9 @@ class Comm {
   // throws: messages may still be under way.
   void exchange(std::span<const sxt_message_part> sends, std::span<const sxt_message_part> receives);
   void wait();
-  // What it delivered, or what became of a rank, leaves nothing to go on with. Throws SXT_E_COMM with `why`.
-  [[noreturn]] void give_up(std::string why);
+  // What it delivered, or what became of a rank, leaves nothing to go on with: it ends, and tells other ranks, unless
+  // all of them know. Throws SXT_E_COMM with `why`.
+  [[noreturn]] void give_up(std::string why, bool all_know = false);
   double time_limit() const noexcept { return time_limit_; }
   // Seconds that gathers have waited.
   double waited() const noexcept { return waited_; }

@@ -211,7 +211,7 @@ void World::agree(const std::exception_ptr &failure) {
   comm_.gather(sentence_.data(), sentence_bytes, sentences_.data());
   const char *const theirs = &sentences_[who * sentence_bytes];
   const std::string said(theirs, ::strnlen(theirs, sentence_bytes));
-  if (failed->status == SXT_E_COMM) comm_.give_up(said);  // bytes that are not to be trusted: see require_delivered
+  if (failed->status == SXT_E_COMM) comm_.give_up(said, true);  // bytes not to be trusted: see require_delivered
   // All ranks that found the same say it in their own words.
   if (failure && std::strncmp(sentence_.data(), theirs, sentence_bytes) == 0) std::rethrow_exception(failure);
   throw Error(failed->status, text("rank ", who, ": ", said));
