@@ -287,6 +287,8 @@ void WorldLoop::warm_up(std::size_t i) {
   if (!members_[i].awaited.empty()) pcg_.system().add_boundary(i, nullptr, part.w.data());
   enqueue_dots(i);
   enqueue_update(i, part.residual.data());
+  sxt_rendezvous_args args = rendezvous_args(i, SXT_RENDEZVOUS_BEGIN);  // the one step that waits for nothing
+  members_[i].rendezvous->run(&args.h);
 }
 
 void WorldLoop::capture(std::size_t i, void *x, std::int64_t iterations, void **graph) {

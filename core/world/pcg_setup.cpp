@@ -87,7 +87,8 @@ void WorldPcg::check_settings_of_world() const {
   const std::int32_t recurrence = recurrence_wanted(settings_);
   none_of(recurrence != 0 && recurrence != SXT_RECURRENCE_CHRONOPOULOS_GEAR, "recurrence but chronopoulos-gear", "");
   for (std::size_t i = 0; i < matrix_->world().own(); ++i)
-    if (!settings_.preconditioner.empty()) check_method(settings_.preconditioner, matrix_->world().context(i));
+    if (!settings_.preconditioner.empty() && settings_.preconditioner != "none")
+      check_method(settings_.preconditioner, matrix_->world().context(i));
 }
 
 void WorldPcg::set_up() {

@@ -7,6 +7,8 @@
 // of them across the link. Bound by the link's latency for some thousand values, by its rate beyond.
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "access.hpp"
 #include "plugin.hpp"
@@ -69,21 +71,58 @@ sxt_status load_code(const sxt_exec *exec) {
 
 // ---- the three ways
 
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
-                   void **state) {
+struct State {
+  std::uint64_t bytes;  // of a value
+  int own = 0;          // the device that gives
+  bool staged = false;
+  std::vector<int> to;  // devices of the links; none: the own one
+};
+
+sxt_status devices_of(const sxt_exec *exec, const sxt_head *data, State &state) {
+  if (const sxt_status failed = cuda::check(exec, cudaGetDevice(&state.own), "ask for the current device"))
+    return failed;
+  if (!data) return SXT_OK;
+  const auto &plan = as<sxt_exchange_plan>(data);
+  for (std::int64_t l = 0; l < plan.n_links; ++l) {
+    cudaPointerAttributes found{};
+    if (const sxt_status failed =
+            cuda::check(exec, cudaPointerGetAttributes(&found, plan.to[l]), "ask where a receiver's memory lies"))
+      return failed;
+    state.to.push_back(found.type == cudaMemoryTypeDevice ? found.device : state.own);
+  }
+  return SXT_OK;
+}
+
+sxt_status prepare_with(bool staged, const sxt_problem *problem, const sxt_exec *exec, void **made) {
   return guard(exec, [&] {
     if (const sxt_status failed = load_code(exec)) return failed;
-    return give(new std::uint64_t(value_bytes(problem->query->value_type)), state);
+    auto state = std::make_unique<State>();
+    state->bytes = static_cast<std::uint64_t>(value_bytes(problem->query->value_type));
+    state->staged = staged;
+    if (const sxt_status failed = devices_of(exec, problem->data, *state)) return failed;
+    return give(state.release(), made);
   });
 }
 
-sxt_status prepare_peer(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *slots,
-                        const sxt_exec *exec, void **state) {
-  if (const sxt_status refused = open_all_to_current(exec, problem->data)) return refused;
-  return prepare(problem, candidate, slots, exec, state);
+sxt_status prepare_staged(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
+                          void **state) {
+  return prepare_with(true, problem, exec, state);
 }
 
-sxt_status run_peer(const void *bytes, void *, const sxt_head *head, const sxt_exec *exec) {
+// Copies between pools that stay closed to each other pass through the host.
+sxt_status prepare_copy(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
+                        void **state) {
+  static_cast<void>(open_all_to_current(exec, problem->data));
+  return prepare_with(false, problem, exec, state);
+}
+
+sxt_status prepare_peer(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
+                        void **state) {
+  if (const sxt_status refused = open_all_to_current(exec, problem->data)) return refused;
+  return prepare_with(false, problem, exec, state);
+}
+
+sxt_status run_peer(const void *state, void *, const sxt_head *head, const sxt_exec *exec) {
   const auto &args = as<sxt_exchange_args>(head);
   for (std::int32_t done = 0; done < args.n_links; done += most_links) {
     Links links{};
@@ -94,28 +133,34 @@ sxt_status run_peer(const void *bytes, void *, const sxt_head *head, const sxt_e
       links.values += args.links[done + l].count;
     }
     links.first = links.begin[0];
-    if (const sxt_status failed = store_bytes(*static_cast<const std::uint64_t *>(bytes), args, links, exec))
+    if (const sxt_status failed = store_bytes(static_cast<const State *>(state)->bytes, args, links, exec))
       return failed;
   }
   return SXT_OK;
 }
 
-sxt_status run_copies(const void *state, void *, const sxt_head *head, const sxt_exec *exec) {
+// Memory of one pool is reached from another device by a copy that names both.
+sxt_status copy_link(const State &state, std::int32_t l, const sxt_exchange_args &args, const sxt_exec *exec) {
+  const sxt_exchange_link &link = args.links[l];
+  const char *from = static_cast<const char *>(args.packed) + static_cast<std::uint64_t>(link.begin) * state.bytes;
+  const std::uint64_t bytes = static_cast<std::uint64_t>(link.count) * state.bytes;
+  const auto at = static_cast<std::size_t>(l);
+  const int to = at < state.to.size() ? state.to[at] : state.own;
+  const cudaStream_t stream = cuda::stream_of(*exec);
+  const cudaError_t status = state.staged || to == state.own
+                                 ? cudaMemcpyAsync(link.to, from, bytes, cudaMemcpyDefault, stream)
+                                 : cudaMemcpyPeerAsync(link.to, to, from, state.own, bytes, stream);
+  return cuda::check(exec, status, "copy values to another member");
+}
+
+sxt_status run_copies(const void *made, void *, const sxt_head *head, const sxt_exec *exec) {
   const auto &args = as<sxt_exchange_args>(head);
-  const std::uint64_t bytes = *static_cast<const std::uint64_t *>(state);
+  const State &state = *static_cast<const State *>(made);
   if (args.n <= 0) return SXT_OK;
   const Links packed{1, 0, args.n, {0}, {args.packed}};
-  if (const sxt_status failed = store_bytes(bytes, args, packed, exec)) return failed;
-  for (std::int32_t l = 0; l < args.n_links; ++l) {
-    const sxt_exchange_link &link = args.links[l];
-    const char *from = static_cast<const char *>(args.packed) + static_cast<std::uint64_t>(link.begin) * bytes;
-    if (const sxt_status failed =
-            cuda::check(exec,
-                        cudaMemcpyAsync(link.to, from, static_cast<std::uint64_t>(link.count) * bytes,
-                                        cudaMemcpyDefault, cuda::stream_of(*exec)),
-                        "copy values to another member"))
-      return failed;
-  }
+  if (const sxt_status failed = store_bytes(state.bytes, args, packed, exec)) return failed;
+  for (std::int32_t l = 0; l < args.n_links; ++l)
+    if (const sxt_status failed = copy_link(state, l, args, exec)) return failed;
   return SXT_OK;
 }
 
@@ -141,7 +186,7 @@ sxt_candidate &packing(CandidateList &list, const sxt_exchange_query &q, const s
   candidate.terms[stream_bytes] = n * (8 + v);
   candidate.terms[sectors] = n;
   candidate.units = std::min<double>(static_cast<double>(candidate.launch[0]), std::max(1, machine.units));
-  candidate.state_bytes = sizeof(std::uint64_t);
+  candidate.state_bytes = sizeof(State);
   return candidate;
 }
 
@@ -192,14 +237,14 @@ sxt_status within_process(const sxt_query *query, const sxt_features *, const sx
 
 const sxt_exchange_ops staging = {sizeof(sxt_exchange_ops), 1, 0};
 
-sxt_kernel table(const char *name, const char *description, decltype(&run_peer) run, decltype(&prepare) prepares,
+sxt_kernel table(const char *name, const char *description, decltype(&run_peer) run, decltype(&prepare_peer) prepares,
                  decltype(&candidates_peer) candidates) {
   sxt_kernel k = new_kernel(SXT_KIND_EXCHANGE, name, "cuda", description, run);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
   k.term_names = term_names;
   k.term_defaults = term_defaults;
   k.prepare = prepares;
-  k.release = destroy<std::uint64_t>;
+  k.release = destroy<State>;
   k.candidates = candidates;
   return k;
 }
@@ -212,13 +257,13 @@ const sxt_kernel peer = [] {
 }();
 const sxt_kernel copies = [] {
   sxt_kernel k =
-      table("exchange.copy.cuda", "packed, then a copy to each receiver", run_copies, prepare, candidates_copy);
+      table("exchange.copy.cuda", "packed, then a copy to each receiver", run_copies, prepare_copy, candidates_copy);
   k.applicable = within_process;
   return k;
 }();
 const sxt_kernel staged = [] {
   sxt_kernel k =
-      table("exchange.staged.cuda", "packed, then copied to the host", run_copies, prepare, candidates_staged);
+      table("exchange.staged.cuda", "packed, then copied to the host", run_copies, prepare_staged, candidates_staged);
   k.ops = &staging;
   return k;
 }();

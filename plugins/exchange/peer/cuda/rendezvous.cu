@@ -43,14 +43,17 @@ __device__ std::uint64_t nanoseconds() {
   return now;
 }
 
-// True when done() is, false when so many nanoseconds have passed.
+// True when done() is, false when so many nanoseconds have passed. waited: how long that took, 0 where it was done.
 template <class F>
-__device__ bool wait_until(std::uint64_t patience, const F &done) {
+__device__ bool wait_until(std::uint64_t patience, std::uint64_t &waited, const F &done) {
+  waited = 0;
   if (done()) return true;
   const std::uint64_t start = nanoseconds();
-  while (!done())
-    if (nanoseconds() - start > patience) return false;
-  return true;
+  do {
+    waited = nanoseconds() - start;
+    if (done()) return true;
+  } while (waited <= patience);
+  return false;
 }
 
 // ---- steps
@@ -99,16 +102,18 @@ struct Awaited {
 __global__ void __launch_bounds__(32) await_kernel(Awaited awaited) {
   sxt_rendezvous_control &c = *awaited.control;
   if (c.ended == SXT_RENDEZVOUS_ALONE) return;
-  const std::uint64_t epoch = c.epoch + 1, start = nanoseconds();
+  const std::uint64_t epoch = c.epoch + 1;
   bool came = true;
+  std::uint64_t waited = 0;
   if (static_cast<int>(threadIdx.x) < awaited.count) {
     const std::uint64_t *flag = awaited.flags[threadIdx.x];
-    came = wait_until(awaited.patience, [=] { return read_flag(flag) >= epoch; });
+    came = wait_until(awaited.patience, waited, [=] { return read_flag(flag) >= epoch; });
   }
   came = __all_sync(0xffffffffu, came);
+  for (int d = 16; d > 0; d /= 2) waited = max(waited, __shfl_xor_sync(0xffffffffu, waited, d));
   if (threadIdx.x > 0) return;
   if (!came) c.ended = SXT_RENDEZVOUS_ALONE;
-  c.waited += nanoseconds() - start;
+  c.waited += waited;
 }
 
 struct Stepped {
@@ -144,10 +149,11 @@ __device__ void put_number(const Stepped &s, void *to, double value) {
 __global__ void __launch_bounds__(threads) step_kernel(Stepped s) {
   __shared__ std::uint32_t halves[most * SXT_RENDEZVOUS_SUMS * 2];
   __shared__ int late;
+  __shared__ unsigned long long longest;
   sxt_rendezvous_control &c = *s.control;
   const std::int32_t ended = c.ended;
-  const std::uint64_t epoch = c.epoch + 1, start = nanoseconds();
-  if (threadIdx.x == 0) late = 0;
+  const std::uint64_t epoch = c.epoch + 1;
+  if (threadIdx.x == 0) late = 0, longest = 0;
   __syncthreads();
   constexpr int words = SXT_RENDEZVOUS_SUMS * 2;
   if (ended == SXT_RENDEZVOUS_RUNNING) {
@@ -160,9 +166,12 @@ __global__ void __launch_bounds__(threads) step_kernel(Stepped s) {
     for (int at = threadIdx.x; at < s.members * words; at += threads) {
       const int from = at / words, sum = at % words / 2, half = at % 2;
       const std::uint64_t *box = s.packets[s.own] + rendezvous::place(epoch, s.members, from, sum, half);
-      std::uint64_t found = 0;
-      if (!wait_until(s.patience, [&] { return rendezvous::is_of(found = peek_word(box), epoch); }))
+      std::uint64_t found = 0, waited = 0;
+      if (from == s.own)  // known without waiting
+        found = rendezvous::packet(static_cast<std::uint64_t>(__double_as_longlong(own_sum(s, sum))), half, epoch);
+      else if (!wait_until(s.patience, waited, [&] { return rendezvous::is_of(found = peek_word(box), epoch); }))
         atomicExch(&late, 1);
+      if (waited > 0) atomicMax(&longest, static_cast<unsigned long long>(waited));
       halves[at] = static_cast<std::uint32_t>(found);
     }
   }
@@ -180,7 +189,7 @@ __global__ void __launch_bounds__(threads) step_kernel(Stepped s) {
     const std::int64_t k = c.k;
     if (s.squares) s.squares[k % s.room] = sums[1];
     next = rendezvous::step(c, sums, late == 0, s.preconditioned, s.single);
-    c.waited += nanoseconds() - start;
+    c.waited += longest;
     *s.report = {k, c.ended, 0, c.waited};
   } else {
     *s.report = {c.k, ended, 0, c.waited};
