@@ -9,7 +9,7 @@
 ! Both calls are collective over that communicator, which is duplicated. Where the MPI has no module mpi_f08, define
 ! SEXTANT_NO_MPI_F08 (-DSEXTANT_NO_MPI_F08).
 module sextant_mpi
-  use, intrinsic :: iso_c_binding, only: c_int
+  use, intrinsic :: iso_c_binding, only: c_int, c_int32_t
   use, intrinsic :: iso_fortran_env, only: int32
   use sextant, only: sxt_comm
 #ifndef SEXTANT_NO_MPI_F08
@@ -31,10 +31,10 @@ module sextant_mpi
   interface
     ! An MPI_Fint is a default integer of the compiler that the MPI was built with, which is an int of C.
     function sextant_mpi_comm_of(mpi, comm) bind(c) result(stat)
-      import :: c_int, int32, sxt_comm
+      import :: c_int, c_int32_t, sxt_comm
       integer(c_int), value :: mpi
       type(sxt_comm), intent(inout) :: comm
-      integer(int32) :: stat
+      integer(c_int32_t) :: stat
     end function
 
     subroutine sextant_mpi_comm_free(comm) bind(c)
