@@ -20,8 +20,8 @@ typedef struct { /* What leaves one member in one exchange */
   sxt_query q;
   int64_t n;       /* values, over all links */
   int64_t n_apart; /* those of them that go to another device than they come from */
-  int32_t links, links_apart;
-  int32_t reach, reserved0; /* SXT_REACH_* */
+  int32_t links, links_apart; /* receivers; those of them on another device */
+  int32_t reach, reserved0;   /* SXT_REACH_* */
 } sxt_exchange_query;
 
 typedef struct { /* One receiver. The links of a run follow each other in index and cover it */
@@ -36,13 +36,13 @@ typedef struct {
   const int64_t *index;
   void *packed;         /* room for n values; overlaps nothing */
   const sxt_exchange_link *links; /* host memory, read during the call */
-  int32_t n_links, reserved0;
+  int32_t n_links, reserved0;     /* entries of links; 0 */
 } sxt_exchange_args;
 
 typedef struct { /* sxt_problem.data: where the links of later runs point to */
   sxt_head h;
-  int64_t n_links;
-  void *const *to;
+  int64_t n_links; /* entries of to */
+  void *const *to; /* of each link, in order */
 } sxt_exchange_plan;
 
 typedef struct { /* sxt_kernel.ops; NULL: all zero */

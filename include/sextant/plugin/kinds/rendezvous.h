@@ -46,23 +46,23 @@ typedef struct { /* Of one member, in its device memory; zero before the first B
 } sxt_rendezvous_control;
 
 typedef struct { /* Host memory that devices write (pinned), one a member: what the last STEP found */
-  int64_t k; /* the iterate that was judged */
-  int32_t ended, reserved0;
-  uint64_t waited;
+  int64_t k;                /* the iterate that was judged */
+  int32_t ended, reserved0; /* SXT_RENDEZVOUS_RUNNING to _ALONE; 0 */
+  uint64_t waited;          /* nanoseconds, as in sxt_rendezvous_control */
 } sxt_rendezvous_report;
 
 typedef struct {
   sxt_query q;
-  int32_t members, preconditioned;
-  int64_t n; /* values that the member gives */
+  int32_t members, preconditioned; /* 1: there is r'M r beside r'r */
+  int64_t n;                       /* values that the member gives */
 } sxt_rendezvous_query;
 
 /* Arrays of pointers are host memory, read during the call. `own` is this member's place among the members. */
 typedef struct {
   sxt_head h;
-  int32_t step, members, own, preconditioned;
-  double patience;
-  sxt_rendezvous_control *control;
+  int32_t step, members, own, preconditioned; /* step: SXT_RENDEZVOUS_BEGIN to _STEP; the others as in the query */
+  double patience;                            /* seconds */
+  sxt_rendezvous_control *control;            /* of this member */
   /* BEGIN */
   double tolerance;
   int64_t last;
@@ -80,7 +80,7 @@ typedef struct {
   void *alpha, *beta;       /* of the vectors' type, in this member's memory */
   sxt_rendezvous_report *report;
   double *squares; /* host memory that devices write: r'r of iterate k at k % room; NULL: not wanted */
-  int64_t room;
+  int64_t room;    /* numbers that squares has */
 } sxt_rendezvous_args;
 
 SXT_STATIC_ASSERT(sizeof(sxt_rendezvous_control) == 72, "frozen");
