@@ -231,11 +231,17 @@ std::unique_ptr<sxt_pcg> make_solver(const std::shared_ptr<Matrix> &matrix, cons
 
 // Options are read at a gather: what is wrong with them on one rank is refused by all.
 void create_in_world(const sxt_matrix &a, const sxt_pcg_options *options, sxt_pcg **pcg) {
-  PcgSettings settings;
-  a.world->world().together("sxt_pcg_create", 0,
-                            [&](Frame &) { settings = settings_of(read_sized(options, defaults(), "options")); });
-  counting_from(a.index_base, [&] { *pcg = std::make_unique<sxt_pcg>(a.world, settings).release(); });
-  (*pcg)->index_base = a.index_base;
+  constexpr const char *call = "sxt_pcg_create";
+  World &world = a.world->world();
+  world.collective(call, [&] {
+    PcgSettings settings;
+    world.together(call, 0, [&](Frame &) {
+      given(pcg, "pcg");
+      settings = settings_of(read_sized(options, defaults(), "options"));
+    });
+    counting_from(a.index_base, [&] { *pcg = std::make_unique<sxt_pcg>(a.world, settings).release(); });
+    (*pcg)->index_base = a.index_base;
+  });
 }
 
 sxt_status solve_all(sxt_pcg &pcg, const sxt_vector *b, sxt_vector *x, const sxt_solve_options *options,
@@ -259,8 +265,8 @@ void sxt_solve_options_init(sxt_solve_options *options, uint64_t struct_size) {
 sxt_status sxt_pcg_create(sxt_matrix *a, const sxt_pcg_options *options, sxt_pcg **pcg) {
   return guarded(id_of(a), [&] {
     const std::shared_ptr<Matrix> &matrix = given(a, "a").matrix;
-    given(pcg, "pcg");
     if (a->world) return create_in_world(*a, options, pcg);
+    given(pcg, "pcg");
     const PcgSettings settings = settings_of(read_sized(options, defaults(), "options"));
     *pcg = counting_from(a->index_base, [&] { return make_solver(matrix, settings); }).release();
     (*pcg)->index_base = a->index_base;

@@ -11,6 +11,7 @@
 #include "core/context/context.hpp"
 #include "core/matrix/assemble_internal.hpp"
 #include "core/matrix/symmetric_enough.hpp"
+#include "core/pcg/scale.hpp"
 
 namespace sextant {
 
@@ -20,18 +21,6 @@ namespace {
 constexpr double diagonal_row_s = 10e-9;
 // An entry whose mirror image is met (one thread) or looked for (several).
 double mirror_entry_s(int threads) { return threads < 4 ? 5e-9 : 15e-9 / threads; }
-
-// A power of two, in two factors: either alone may lie beyond the range.
-template <class Real>
-struct Power {
-  explicit Power(int exponent)
-      : first(std::ldexp(Real{1}, exponent / 2)), second(std::ldexp(Real{1}, exponent - exponent / 2)) {}
-  template <class T>
-  T operator()(T value) const {
-    return value * first * second;
-  }
-  Real first, second;
-};
 
 template <class T, class I, class O>
 struct CopiedValues {
