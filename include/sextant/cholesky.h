@@ -54,8 +54,8 @@ typedef struct {
   int64_t expected_rhs;         /* right-hand sides of a solve; default 1 */
   double symmetry_tolerance;    /* as in sxt_pcg_options; default 0 */
   int32_t check_symmetry;       /* 1 (default): the values of A are compared with its transpose at each factorisation, unless
-                                 * one triangle of it was given. 0: trust the caller; of two mirror images one is
-                                 * read, which one depends on the order */
+                                 * one triangle of it was given. 0: trust the caller: of a_ij and a_ji one is
+                                 * read, and the order decides which */
   int32_t reserved0;
   uint64_t memory_limit;        /* bytes that a factor may take in the device's memory; 0 (default): what is there */
 } sxt_analysis_options;

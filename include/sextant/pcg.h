@@ -41,8 +41,8 @@ typedef struct { /* What a set-up solves, how exactly, and what the choice may a
                                 * docs/pcg_matrices.md */
   double symmetry_tolerance;   /* a_ij and conj(a_ji) that differ by no more than this times sqrt(a_ii a_jj) count as equal: A is
                                 * replaced by (A + A^H) / 2, to which x and the residuals then belong. 0 (default): what
-                                * rounding explains, 5.7e-14 (f32 and c64: 3.1e-5), or one unit of it in the lesser sum
-                                * of both rows */
+                                * rounding explains, 5.7e-14 (f32 and c64: 3.1e-5), or one unit of rounding of the smaller of
+                                * the sums of magnitudes in rows i and j: docs/pcg_matrices.md */
 } sxt_pcg_options;
 
 SXT_API void sxt_pcg_options_init(sxt_pcg_options *options, uint64_t struct_size); /* [any-thread] */
@@ -80,7 +80,7 @@ typedef struct { /* How a solve ended, by its reason, and what it took */
   int64_t confirmations, replacements, products, reductions; /* true residuals computed; residuals replaced; products
                                                               * with A; waits for results */
   double setup_seconds, solve_seconds;                     /* measured */
-  double predicted_setup_seconds, predicted_solve_seconds; /* for the iterations it took */
+  double predicted_setup_seconds, predicted_solve_seconds; /* the solve's for the iterations that it took */
   /* What the choice assumed: iterations of one solve to the tolerance of the set-up, from how many iterations of a
    * probe (0: assumed), and the seconds of the probe, which setup_seconds includes. */
   double predicted_iterations;

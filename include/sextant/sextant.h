@@ -16,7 +16,7 @@
  *             Switches are 0 or 1. A name is NULL to let the library choose; an empty one is SXT_E_ARGUMENT.
  *   Arrays    Aligned to their numbers (a complex value is two), else SXT_E_ARGUMENT. Device memory: to its values.
  *   Strings   UTF-8, zero-terminated. Getters that fill a caller's buffer cut what does not fit, always terminate, and
- *             report the full length.
+ *             report the full length without the zero. NULL with capacity 0 asks for the length alone.
  *   Threads   Tags end each comment. [any-thread] may run concurrently on the same object; [exclusive] nothing else may
  *             run on that object meanwhile. Different objects never disturb each other; contexts are independent.
  *   Memory    Arrays and strings passed in belong to the caller again at return, and those returned are borrowed,
@@ -205,12 +205,12 @@ typedef struct { /* How arrays or a file become a matrix */
                                    * many for each byte of the file, and more than 2^20: a few bytes must not cost
                                    * gigabytes. 0 (default): 1000, which no file with an entry in each row reaches, even
                                    * compressed; negative: as many as it says */
-  double symmetry_tolerance;      /* of the stated symmetry: a diagonal that must be real (Hermitian) or zero (skew),
-                                   * duplicates */
-                                  /* summed, may be off by this times the magnitudes summed there, and is corrected.
-                                   * 0 */
-                                  /* (default): by what rounding explains, 5.7e-14 (f32, c64: 3.1e-5), or one unit of it in */
-                                  /* the sum of the row. More is SXT_E_ARGUMENT. sxt_pcg_options has the same of A itself */
+  double symmetry_tolerance;      /* of the diagonal, which must be real (SXT_HERMITIAN) or zero (SXT_SKEW): duplicates
+                                   * summed, an entry may be off by this times the magnitudes summed there, and is
+                                   * corrected. A larger error is SXT_E_ARGUMENT. 0 (default): what rounding explains,
+                                   * 5.7e-14 (f32, c64: 3.1e-5), or one unit of rounding of the row's sum. For files
+                                   * that hold both triangles, also how far these may lie apart. sxt_pcg_options has
+                                   * the tolerance of a solve */
 } sxt_matrix_options;
 
 SXT_API void sxt_matrix_options_init(sxt_matrix_options *options, uint64_t struct_size); /* [any-thread] */

@@ -34,8 +34,8 @@ typedef struct {
   double typical_iterations;
 } sxt_preconditioner_ops;
 
-/* In sxt_kernel.flags: M is a polynomial in D^-1 A of a degree that does not depend on the matrix's values, so that
- * iterations fall by nearly the same factor for every matrix. typical_iterations is then used without a trial. */
+/* SXT_KERNEL_POLYNOMIAL (flags.h): M is a polynomial in D^-1 A of a degree that does not depend on the matrix's values, so
+ * that iterations fall by nearly the same factor for every matrix. typical_iterations is then used without a trial. */
 
 SXT_STATIC_ASSERT(sizeof(sxt_preconditioner_args) == 40, "frozen");
 #endif

@@ -5,8 +5,8 @@
 #define SEXTANT_KINDS_PRECONDITIONER_COLUMNS_H
 #include "sextant/plugin/kinds/preconditioner.h"
 
-/* In sxt_kernel.flags: run also takes the longer args, recognised by their struct_size, and is then lent n_rhs times
- * the scratch that its candidate asks for. Kernels that were chosen for its factors serve single vectors only. */
+/* SXT_KERNEL_SIDE_BY_SIDE (flags.h): run also takes the longer args, recognised by their struct_size, and is then lent
+ * n_rhs times the scratch that its candidate asks for. Kernels that were chosen for its factors serve single vectors only. */
 
 typedef struct {
   sxt_preconditioner_query one;

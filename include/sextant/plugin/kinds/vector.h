@@ -40,8 +40,8 @@ typedef struct {
   sxt_index_type index_type;
   sxt_scalar alpha, beta; /* of the vectors' type; not looked at where the formula has none */
   const void *x;
-  void *y;           /* read by waxpby and the multiplications, written by the others */
-  void *z;           /* written by waxpby and the multiplications */
+  void *y;           /* read by operations that write z (waxpby, multiplications, real-divide), written by the others */
+  void *z;           /* written by those; else not used */
   const void *index; /* zero-based; scatter's are distinct */
 } sxt_vector_args;
 
