@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is loaded, what was refused, and checking a plugin.
 #include <filesystem>
+#include <regex>
+#include <set>
 
 #include "abi/handles.hpp"
 #include "abi/sized.hpp"
@@ -70,22 +72,46 @@ std::string sentence_of(const conformance::CheckLine &line) {
   return text("error ", line.error_in_bounds, " of the bound", line.proves ? "" : "; it proves nothing");
 }
 
+// The size that a case's description names first, "40 x 3000" or "n = 7"; "" where it names none.
+std::string size_in(const std::string &description) {
+  static const std::regex size("[0-9]+ x [0-9]+|n = [0-9]+");
+  std::smatch found;
+  return std::regex_search(description, found, size) ? found.str() : "";
+}
+
 // What a kernel's verdict rests on.
 class Tally {
  public:
   void add(const conformance::CheckLine &line) {
+    if (line.of_all) miss_ = line.miss;
     if (line.of_all && line.passed) return;
     ++(!line.applicable ? declined_ : !line.passed ? failed_ : line.proves ? proving_ : telling_nothing_);
+    if (const std::string size = size_in(line.check); line.passed && line.proves && !size.empty()) sizes_.insert(size);
   }
   std::string verdict(bool failed, bool proven) const {
     const std::string others = text(declined_, " declined, ", telling_nothing_, " that any answer passes");
     if (failed) return text("failed in ", failed_, " check(s); ", proving_, " proved something, ", others);
-    if (proven) return text("passed: ", proving_, " case(s) prove it; ", others);
+    if (proven) return text("passed: ", proving_, " case(s)", sizes(), " prove it; ", others, worst_miss());
     return text("not proven, and not failed: no case told anything of it; ", others);
   }
 
  private:
+  static constexpr std::size_t few_sizes = 4;  // are named: each may be far from the sizes that matter
+
+  std::string sizes() const {
+    if (sizes_.empty()) return "";
+    std::string named;
+    for (const std::string &size : sizes_) named += (named.empty() ? "" : ", ") + size;
+    const std::string count = text(" of ", sizes_.size(), sizes_.size() == 1 ? " size" : " sizes");
+    return sizes_.size() > few_sizes ? count : text(count, " (", named, ")");
+  }
+  std::string worst_miss() const {
+    return miss_ > 0 ? text("; the model's worst miss: a run took ", miss_, " times as long as predicted") : "";
+  }
+
   int proving_ = 0, telling_nothing_ = 0, declined_ = 0, failed_ = 0;
+  std::set<std::string> sizes_;  // of the cases that prove something
+  double miss_ = 0;
 };
 
 // One file's check: each kernel's outcome is in force, and in the stamp, before the next kernel is tried.

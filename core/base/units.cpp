@@ -8,9 +8,10 @@ namespace sextant {
 
 namespace {
 
+// Three digits: what they would round up to 1000 takes the next unit.
 std::string scaled(double value, const char *const *units, double step, int count) {
   int unit = 0;
-  while (unit + 1 < count && std::fabs(value) >= step) value /= step, ++unit;
+  while (unit + 1 < count && std::fabs(value) >= 999.5) value /= step, ++unit;
   char line[512];
   std::snprintf(line, sizeof line, "%.3g %s", value, units[unit]);
   return line;

@@ -283,7 +283,7 @@ class Stage {
         set.wait();
         if (run > 0) seconds.push_back(seconds_now() - start);
       }
-      // As among other runs of the caller's, who need not wait for each.
+      // As among other runs, when the caller need not wait for each.
       const double alone_s = summarize(seconds).seconds,
                    within_s = alone_s - set.around_s() + context_.machine().launch_s;
       sampler_.add_run(choice->kernel->table, *query.get(), choice->candidate, std::max(0.3 * alone_s, within_s),

@@ -114,7 +114,7 @@ std::map<std::string, double> measure_machine(const sxt_machine &machine, double
   const double each = seconds / 10;
   // No more memory than can be touched and streamed a few times in that time, even by a slow or busy machine.
   most_bytes = std::clamp(each * bytes_a_second, 8e6, std::max(8e6, most_bytes));
-  // Beyond the private caches, well within what the last one can be: it is often shared with strangers.
+  // Beyond the private caches, well within what the last one can be: it is often shared with other programs.
   const double in_cache = std::clamp(2.0 * static_cast<double>(machine.unit_cache_bytes) * all, 1e6, 16e6);
   std::map<std::string, double> numbers;
   numbers["stream_rate"] = triad_rate(most_bytes, all, each);

@@ -23,7 +23,7 @@ class Session;
 // What stops a calibration early, from wherever it is.
 struct CalibrationCancelled {};
 
-// The budget, and who is told how much of it is left.
+// The budget, and the progress callback that learns how much of it is left.
 class CalibrationClock {
  public:
   explicit CalibrationClock(const CalibrationSettings &settings) : settings_(settings) {}

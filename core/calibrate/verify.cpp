@@ -62,7 +62,7 @@ constexpr std::uint64_t asked_anew = 1;  // an answer that is kept from an earli
 class Preparation {
  public:
   Preparation(Matrix &matrix, const Query &query) : matrix_(matrix), visitors_(matrix) {
-    // Everything once, so that code is loaded; then as a caller would have it, who knows nothing of the matrix.
+    // Everything once, so that code is loaded; then as for a caller whose matrix is new.
     Selector(matrix.context(), &matrix).every({query, "verify"});
     matrix.forget_features();
     bring_csr();

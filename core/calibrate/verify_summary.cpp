@@ -62,7 +62,7 @@ std::vector<const VerifyLine *> in_order(const Contest &contest, double applies)
   return lines;
 }
 
-// The seconds of whom a race of `most` would have taken; prices get what it would have cost, in products: set-ups of
+// The seconds of the winner of a race of `most`; prices get what it would have cost, in products: set-ups of
 // losers, beyond the least of all, which has the matrix's way to the device in it, and trials.
 double race_seconds(const Contest &contest, int most, double applies, std::vector<double> &prices) {
   const std::vector<const VerifyLine *> lines = in_order(contest, applies);

@@ -39,7 +39,7 @@ std::vector<SupernodeOptions> options_of(const Settings &settings) {
   return out;
 }
 
-// The graph without some of its vertices, and who stands where in it.
+// The graph without some of its vertices, and the vertex at each of its places.
 struct Rest {
   Graph graph;
   std::vector<std::int32_t> vertex;  // of the whole graph

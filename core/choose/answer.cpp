@@ -51,7 +51,7 @@ ChoicePtr Selector::choose(const Question &question) {
   return choice;
 }
 
-// Whether an earlier answer would do: nothing but models and sizes has a say.
+// Whether an earlier answer would do: nothing but models and sizes counts.
 bool Selector::answers_again(const Question &question, const Rules &limits) const {
   const bool asked_plainly = options_.forced.empty() && options_.left_out.empty() && options_.asked == 0 &&
                              !options_.own_only && std::isinf(options_.own_way_s) &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All that could be chosen, for those who measure it: calibration, verification, races.
+// All that could be chosen, to be measured by calibration, verification and races.
 #include "core/choose/options.hpp"
 #include "core/choose/selector.hpp"
 

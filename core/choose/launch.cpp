@@ -31,7 +31,7 @@ std::vector<sxt_launch_config> configs_of(const Context &context, const registry
   return configs;
 }
 
-// Policies work on the host: those of strangers are tested in contexts there, or by a check of their file.
+// Policies work on the host: third parties' are tested in contexts there, or by a check of their file.
 bool trusted(const Context &context, const registry::Kernel &policy) {
   if (policy.verdict != registry::Verdict::untested) return policy.verdict == registry::Verdict::passed;
   if (!policy.stamped_on.empty()) return true;
@@ -46,7 +46,7 @@ std::int64_t ask(const registry::Kernel &policy, sxt_launch_args args) {
   args.chosen = -1;
   try {
     if (policy.table.run(nullptr, nullptr, &args.h, &exec) != SXT_OK) return -1;
-  } catch (...) {  // a policy that throws breaks its contract: it has no say
+  } catch (...) {  // a policy that throws breaks its contract: it is not followed
     return -1;
   }
   return args.chosen >= 0 && args.chosen < args.count ? args.chosen : -1;

@@ -25,17 +25,29 @@ std::string ratio_text(double ratio) {
   return digits;
 }
 
+// Why the winner goes before an option of the same total.
+const char *tie_text(const Option &option, const Option &winner) {
+  if (total_within(option, 1) != total_within(winner, 1)) return "decided by the error bars";
+  return option.kernel == winner.kernel ? "the first one offered is taken" : "decided by name";
+}
+
+// "2.5 times that of B". What rounds to 1 is told in words.
+std::string ratio_to(const Option &option, const Option &winner, const std::string &name) {
+  if (option.total_s == winner.total_s) return "equal to that of " + name + "; " + tie_text(option, winner);
+  const std::string ratio = ratio_text(option.total_s / winner.total_s);
+  return ratio == "1" ? "less than 0.5 % from that of " + name : ratio + " times that of " + name;
+}
+
 std::string why_not(const Option &option, const Option &winner) {
   if (!option.reason.empty()) return option.reason;
   if (is_reference(option) && !is_reference(winner)) return "reference kernel: taken only when nothing else applies";
   if (option.no_estimate) return "it gives no estimate: taken only when forced";
-  if (option.measured_s > 0)
-    return "measured total " + ratio_text(option.total_s / winner.total_s) + " times that of " + winner.kernel->name();
+  if (option.measured_s > 0) return "measured total " + ratio_to(option, winner, winner.kernel->name());
   if (winner.measured_s > 0)
     return "predicted run " + ratio_text(option.run_s / winner.run_s) + " times that predicted for " +
            winner.kernel->name() + ": not among those that raced";
-  return "predicted total " + ratio_text(option.total_s / winner.total_s) + " times that of " + winner.kernel->name() +
-         (option.kernel == winner.kernel ? " as chosen" : "");
+  const bool same = option.kernel == winner.kernel;
+  return "predicted total " + ratio_to(option, winner, winner.kernel->name() + std::string(same ? " as chosen" : ""));
 }
 
 bool less_total(const Option &a, const Option &b) {
@@ -120,11 +132,13 @@ std::string reason_of_choice(const Rules &rules, const std::vector<Option> &opti
                 " a run, predicted ", seconds_text(winner.run_s));
   }
   if (!second) return is_reference(winner) ? "nothing but the reference applies" : "nothing else applies";
-  if (second->total_s < winner.total_s)
-    return text("least predicted total within its error bar; on average ", second->kernel->name(), " at ",
-                ratio_text(second->total_s / winner.total_s), " times");
-  return text("least predicted total; next best: ", second->kernel->name(), " at ",
-              ratio_text(second->total_s / winner.total_s), " times");
+  const std::string ratio = ratio_text(second->total_s / winner.total_s);
+  const std::string beside = second->total_s == winner.total_s ? text(", equal; ", tie_text(*second, winner))
+                             : ratio == "1"                    ? " within 0.5 %"
+                                                               : " at " + ratio + " times";
+  const char *before = second->total_s < winner.total_s ? "least predicted total within its error bar; on average "
+                                                        : "least predicted total; next best: ";
+  return before + (second->kernel->name() + beside);
 }
 
 Considered describe(const Option &option, const Option *winner) {

@@ -45,7 +45,7 @@ struct StorageOffer {
   std::string reason;
 };
 
-// What may answer a question, and who does not apply.
+// What may answer a question, and the kernels that do not apply.
 struct Weighed {
   std::vector<Option> options;
   std::vector<Considered> refused;
@@ -57,7 +57,7 @@ struct Rules {
   std::string forced;  // kernel name, "" for none
   const char *forced_by = nullptr;
   std::optional<PlanEntry> plan;
-  std::string plan_note;  // why a loaded plan has no say
+  std::string plan_note;  // why a loaded plan is not followed
   bool past = false;      // `plan` is what was chosen before for a matrix alike (past.hpp), and binds no one
 };
 

@@ -22,7 +22,7 @@ void Selector::record(const Choice &choice) const {
     for (const ChoicePtr &part : slot.parts) record(*part);
 }
 
-// What was made for who asked alike, else what was made for those who laid nothing down, where it fits.
+// The entry made for equal options of the caller, else the one made for none, where it fits.
 std::optional<PlanEntry> Selector::planned(const std::string &role, const Query &query, std::string &why_not) const {
   const PlanBook &plan = context_.plan();
   const std::string types = plan_types(query), machine = context_.fingerprint();

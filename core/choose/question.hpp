@@ -31,9 +31,9 @@ struct SelectorOptions {
   // Kind -> the only kernel of it, whatever the context says.
   std::map<std::string, std::string> forced{};
   LeftOut left_out{};
-  // What its asker laid down by hand, as one number; 0: nothing. Entries of a plan are of those who asked alike.
+  // The options that the caller set, as one number; 0: none. A plan's entry is for the same number.
   std::uint64_t asked = 0;
-  // Only kernels that came with the library answer; no force and no plan has a say, and nothing is recorded.
+  // Only kernels that came with the library answer; forces and plans do not count, and nothing is recorded.
   bool own_only = false;
   // Kernels with more slots than these take long to ask. Where why_not_composed is set they come last, and only where
   // it, told the least total of the others in seconds (infinite: there is none), answers ""; else its answer is what

@@ -13,8 +13,8 @@ namespace sextant {
 
 namespace {
 
-// Those who race, and for how long each repeats its runs: longer brings little on a device, where more of them are
-// captured first; on a host it is other programs that disturb.
+// The options that race, and for how long each repeats its runs. Longer gains little on a device, where more runs are
+// captured first; on a host other programs disturb the times.
 struct Field {
   std::vector<Option *> options;
   double runs_s = race_runs_s;

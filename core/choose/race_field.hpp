@@ -32,9 +32,9 @@ inline double race_trial_price(double run_s) { return std::max(race_trial_s, rac
 // few hundredths.
 inline double race_budget(const Entrant &best, double given_s) { return std::min(given_s, 0.01 * best.runs_s); }
 
-// Places of those who race, of entrants in the order of their totals: the first, and of the others those that within
-// their error bars may beat it, `most` together, while all of them can be tried within the budget. One is no race: none
-// then.
+// Which entrants race, of entrants in the order of their totals: the first, and the others that within their error
+// bars may beat it, at most `most` together, while all of them can be tried within the budget. Empty where only one
+// would race.
 inline std::vector<std::size_t> race_field(const std::vector<Entrant> &entrants, int most, double budget_s) {
   std::vector<std::size_t> field;
   double spent = 0;

@@ -51,10 +51,20 @@ bool lacks_feature(const sxt_features &features, bool transposes) {
   return false;
 }
 
+// A line for each reason, with the kernels that have it: a force refuses dozens for one reason.
 std::string list_refusals(const std::vector<Considered> &refused) {
+  std::vector<std::pair<std::string, std::string>> lines;  // reason, kernels
+  for (const Considered &each : refused) {
+    const std::string name = text(each.kernel, each.format.empty() ? "" : " on ", each.format);
+    const auto same =
+        std::find_if(lines.begin(), lines.end(), [&](const auto &line) { return line.first == each.reason; });
+    if (same == lines.end())
+      lines.emplace_back(each.reason, name);
+    else if (text(", ", same->second, ",").find(text(", ", name, ",")) == std::string::npos)
+      same->second += ", " + name;
+  }
   std::string all;
-  for (const Considered &each : refused)
-    all += text("\n  ", each.kernel, each.format.empty() ? "" : " on ", each.format, ": ", each.reason);
+  for (const auto &[reason, kernels] : lines) all += text("\n  ", kernels, ": ", reason);
   return all.empty() ? " (none of that kind is loaded for this device)" : all;
 }
 
@@ -416,7 +426,7 @@ ChoicePtr Selector::settle(const Question &question, const Rules &limits, Weighe
   bool out_of_memory = false;  // then another attempt may succeed, and the status has to say so
   if (limits.forced.empty() && !limits.plan) {
     for (Option &option : options)
-      // Without a way of its own, what states no time is welcome, too.
+      // Where the caller has no way of its own, kernels without an estimate may serve, too.
       if (!question.part && std::isfinite(options_.own_way_s) && option.total_s >= options_.own_way_s)
         option.reason = "the caller has a way that is predicted to end sooner";
     race(question.query, options, &out_of_memory);

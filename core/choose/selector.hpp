@@ -23,7 +23,7 @@ namespace sextant {
 class Matrix;
 struct Option;   // one applicable candidate, with its slots filled (options.hpp)
 struct Rules;    // what restricts a choice: force, plan
-struct Weighed;  // the options of a question, and who does not apply
+struct Weighed;  // the options of a question, and the kernels that do not apply
 
 // A candidate of a kernel and what it would cost.
 struct Estimate {
@@ -42,14 +42,14 @@ class Selector {
 
   // Throws SXT_E_NO_KERNEL with every candidate's reason.
   ChoicePtr select(Question question);
-  // The same without an entry in the plan, for who may yet do without; record makes the entry.
+  // The same without an entry in the plan, for a choice that may not be used; record makes the entry.
   ChoicePtr propose(Question question);
   void record(const Choice &choice) const;
   // Whether a loaded plan has an entry for it.
   bool is_planned(Question question) const;
   // Every applicable candidate (kernel x storage x launch), least predicted total first, references (flagged on the
-  // kernel) last; each can be made into a Prepared. Forces, plans and quarantines of the kind itself have no say, and
-  // nothing is decided or recorded. refused, if given, gets who does not apply and why.
+  // kernel) last; each can be made into a Prepared. Forces, plans and quarantines of the kind itself do not
+  // count; nothing is decided or recorded. refused, if given, gets the kernels that do not apply and why.
   std::vector<ChoicePtr> every(Question question, std::vector<Considered> *refused = nullptr);
 
   // Every candidate for a query about no matrix, with the seconds its model predicts: cheap, for callers with many
@@ -77,7 +77,7 @@ class Selector {
   PlanKey plan_key(const std::string &role, const Query &query, std::uint64_t asked) const;
   std::optional<PlanEntry> planned(const std::string &role, const Query &query, std::string &why_not) const;
   std::vector<const registry::Kernel *> kernels(const char *kind) const;  // those that are asked
-  std::string forced(const char *kind, const char **by) const;            // as the context says, where it has a say
+  std::string forced(const char *kind, const char **by) const;            // as the context says, unless own_only
   std::string why_spared(const registry::Kernel &kernel, const Rules &rules, double least_total_s) const;
   void consider(const registry::Kernel &kernel, const Question &question, const Rules &rules, Weighed &weighed);
   const std::vector<const char *> &forms_read();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The one conformance suite: every kernel of a kind against the kind's reference on the kind's own cases. Serves our
-// tests, `sextant plugin check`, and the short test a stranger's kernel takes before it may first win.
+// tests, `sextant plugin check`, and the short test a third party's kernel takes before it may first win.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,7 @@ struct CheckLine {
   double error_in_bounds = 0;
   std::string sentence;
   bool of_all = false;  // speaks of all cases, and is none
+  double miss = 0;      // measured over predicted time of the run that the model misses most; 0: no run was timed
 };
 
 struct ConformanceOptions {

@@ -39,9 +39,9 @@ double best_of(Lending &lending, const sxt_bound &bound, const sxt_head *args, i
   return best;
 }
 
-// No model speaks of what a caller takes to wait for a stream, so that K runs and 2K runs are timed with one wait each:
-// the difference is what K runs take. Where it is lost in the wait, more runs are taken. Neither can a model be blamed
-// for one launch, which is the device's.
+// No model includes a caller's wait for a stream, so that K runs and 2K runs are timed with one wait each:
+// the difference is what K runs take. Where it is lost in the wait, more runs are taken. One launch is
+// subtracted: it is the device's, not the model's.
 double queued_run_s(Lending &lending, const sxt_bound &bound, const sxt_head *args, double once_s, double launch_s) {
   int runs = static_cast<int>(std::clamp(queued_s / once_s, 1.0, double{most_in_batch}));
   for (;; runs *= 4) {

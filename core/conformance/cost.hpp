@@ -22,6 +22,8 @@ class CostCheck {
   std::string problem() const;
   // How far predictions were from runs, and where farthest; "": no run was long enough to be timed.
   std::string told() const;
+  // Measured over predicted time of the run that is farthest off; 0: no run was timed.
+  double worst_miss() const { return ratios_.empty() ? 0 : farthest_.ratio(); }
 
  private:
   struct Run {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The test of a stranger's kernel in the process, before it may first serve a query of some kind.
+// The test of a third party's kernel in the process, before it may first serve a query of some kind.
 #include <mutex>
 #include <new>
 #include <vector>

@@ -53,7 +53,7 @@ class Context : public std::enable_shared_from_this<Context> {
   // How many candidates race for a choice (below 2: none do), and for how long together.
   int race() const noexcept { return settings_.race; }
   double race_seconds() const noexcept { return settings_.race_seconds; }
-  // Measured runs of this context, of which gross misses always have a say; NULL in deterministic ones.
+  // Measured runs of this context, of which gross misses always count; NULL in deterministic ones.
   Feedback *feedback() const noexcept { return feedback_.get(); }
   int threads() const noexcept { return device().host_threads(); }  // of the host, whatever the device
   // Those that predictions may count on: one in a deterministic context, whose choices know of no others.
@@ -76,7 +76,7 @@ class Context : public std::enable_shared_from_this<Context> {
   void check_names(const std::string &kind, const std::string &kernel) const;
   // "": the model chooses. Throws SXT_E_UNKNOWN_NAME for a kind or kernel that is not loaded.
   void force(const std::string &kind, const std::string &kernel);
-  // The kernel forced for a kind by call or environment, "" for none; *by says by whom.
+  // The kernel forced for a kind by call or environment, "" for none; *by says which of them.
   std::string forced(const std::string &kind, const char **by) const;
 
   // "" or why the file is not followed (see PlanBook::load).

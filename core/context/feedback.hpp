@@ -23,7 +23,7 @@ struct Predicted {
 // Thread-safe.
 class Feedback {
  public:
-  // all: every measured run has its say, else gross misses only.
+  // all: every measured run counts, else gross misses only.
   explicit Feedback(bool all) : all_(all) {}
   bool all() const noexcept { return all_; }
   // Runs of a kernel that are worth timing where only gross misses count.

@@ -44,7 +44,7 @@ void HermitianPiece::shortcuts_first() {
   if (needs_.residual) refine();
 }
 
-// Infos of the attempt stay its own: for whom it solved, the caller's is 0 already.
+// The attempt keeps infos of its own: where it solved a system, the caller's info is 0 already.
 void HermitianPiece::solve_toeplitz() {
   sxt_hermitian_args args =
       kernel_args(SXT_HERMITIAN_FACTOR_SOLVE, settings_.definiteness, arrays_.x, arrays_.n_rhs, valid_, info_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Features by number, so that a choice that asks two dozen models compares no names: what a name's number is, which
-// numbers a kernel asks for, who computes a feature on a device and in which tier.
+// numbers a kernel asks for, which kernel computes a feature on a device and in which tier.
 #pragma once
 
 #include <cstdint>

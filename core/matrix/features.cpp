@@ -298,7 +298,7 @@ sxt_candidate Matrix::features_candidate(const Kernel &kernel, const sxt_matrix_
   return candidate;
 }
 
-// Kernels of strangers are tested before they first run; those that are not known to be right offer nothing.
+// Third parties' kernels are tested before they first run; what is not known to be right offers nothing.
 bool Matrix::may_serve(const Kernel &kernel) {
   if (kernel.verdict == registry::Verdict::passed) return true;
   const sxt_matrix_query asked = features_query(kernel);

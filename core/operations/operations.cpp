@@ -89,8 +89,8 @@ PlannedOperation::Octave &PlannedOperation::plan(std::size_t k) {
 Runner &PlannedOperation::build(Octave &octave, std::size_t leaf) {
   const std::lock_guard lock(mutex_);
   if (Runner *made = octave.runners[leaf].load(std::memory_order_relaxed)) return *made;
-  // At the end of the range the models say what the leaf says; force, plan and the test of strangers have their say
-  // too.
+  // At the end of the range the models say what the leaf says; force, plan and the self-test of third parties' kernels
+  // count, too.
   LeftOut left_out;
   auto runner = make_choice(
       context_, left_out,

@@ -64,7 +64,7 @@ class Operations : public Context::Kept {
   // [any-thread]
   static Operations &of(Context &context);
   // The same by the library's own kernels alone, for what is judged, told or handed back: no plugin of others, force or
-  // plan has a say. [any-thread]
+  // plan counts. [any-thread]
   static Operations &own_of(Context &context);
   explicit Operations(Context &context, bool own_only = false) : context_(context), own_only_(own_only) {}
 

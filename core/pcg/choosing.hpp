@@ -23,7 +23,7 @@ std::vector<PreconditionerMethod> preconditioner_methods(const Context &context)
 // Throws SXT_E_UNKNOWN_NAME where no kernel of the device knows the method.
 void check_method(const std::string &method, const Context &context);
 
-// The question which engine solves the system with this method, and who answers it. Both read their arguments alone.
+// The question which engine solves the system with this method, and its selector. Both read their arguments alone.
 sxt_pcg_query engine_query(const PcgProblem &problem, const EngineSystem &system, const std::string &method,
                            const Expectation &expected);
 Selector engine_selector(const PcgProblem &problem, const EngineSystem &system, const std::string &method,

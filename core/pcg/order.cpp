@@ -148,7 +148,7 @@ EngineSystem OrderSearch::bring_into_order(RowOrder order, const void *perm) {
   order.bandwidth_before = bandwidth_of(from.csr(), threads);
   try {
     const Clock clock;
-    const std::string identity = order.choice->kernel->name();  // which order it is follows from who found it
+    const std::string identity = order.choice->kernel->name();  // the kernel that found an order names it
     std::shared_ptr<Matrix> matrix =
         from.permuted(order.index.data(), fnv1a(identity.data(), identity.size(), from.pattern_hash()));
     order.took_s = clock.seconds();

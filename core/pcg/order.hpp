@@ -24,7 +24,7 @@ class OrderSearch {
   EngineSystem consider(EngineSystem here, const std::string &method, const Expectation &expected);
 
  private:
-  struct Asked {            // who wants an order
+  struct Asked {            // why an order is looked for
     bool demanded = false;  // the caller
     bool planned = false;   // a loaded plan: it was made by one that paid
     bool any() const { return demanded || planned; }

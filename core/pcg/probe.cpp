@@ -169,7 +169,7 @@ void Probe::start(Runner *preconditioner) {
 }
 
 // By the wall clock: a probe on cores that are busy with something else ends after many times what it was predicted to
-// take. In a deterministic context no clock has a say.
+// take. In a deterministic context no clock counts.
 double Probe::most_seconds(const Runner *preconditioner, std::int64_t steps) const {
   constexpr double times = 10, always_s = 0.02;
   if (matrix_.context().deterministic()) return HUGE_VAL;

@@ -172,7 +172,9 @@ std::string Trials::why_not_tried(const Choice &choice, const PreconditionerMeth
   const bool on_host = problem_.on_host();
   const double share = least_share(method);
   const auto too_slow = [&](const char *how, double seconds) {
-    return text("even with ", about(share), " of the iterations it would take ", how, seconds_text(seconds));
+    const double solves = problem_.solves();
+    return text("even with ", about(share), " of the iterations it would take ", how, seconds_text(seconds),
+                solves > 1 ? text(" for all ", solves, " solves") : "");
   };
   const Expectation expected = race.expected(share);
   const double setup_s = choice.setup_s + choice.storage_s;
@@ -182,11 +184,13 @@ std::string Trials::why_not_tried(const Choice &choice, const PreconditionerMeth
   const double asking_s = on_host ? 0 : asking_with_m_s;
   const double least_s = setup_s + asking_s + problem_.solves() * expected.iterations * (alone_s + choice.run_s);
   if (least_s >= race.best_s) return too_slow("at least ", least_s);
-  if (setup_s > race.budget_s) return "to try it would cost " + seconds_text(setup_s);
+  if (setup_s > race.budget_s)
+    return text("to try it would cost ", seconds_text(setup_s), ", and trials may take ", seconds_text(race.budget_s));
   const double step_s = probe_.step_seconds(&choice);
   steps = static_cast<std::int64_t>(std::clamp<double>((race.budget_s - setup_s) / step_s, 0, most_steps));
   if (steps < least_steps)
-    return text(least_steps, " iterations with it would cost ", seconds_text(least_steps * step_s));
+    return text(least_steps, " iterations with it would cost ", seconds_text(least_steps * step_s),
+                ", and trials may take ", seconds_text(race.budget_s - setup_s));
   race.budget_s -= on_host ? asking_on_host_s : asking_with_m_s;
   const ChoicePtr engine = chooser_.engine(system_, method.name, expected, choice.run_s);
   const double at_best_s = total_of(*engine, problem_.settings.expected_solves);

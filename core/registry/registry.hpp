@@ -27,8 +27,8 @@ struct Plugin {
   bool named = false;  // by the program itself, whose decision it is
 };
 
-// What is known of a kernel's answers. Own kernels start as passed; strangers as untested, and what was proven of them
-// is told apart by device and query: by their file's stamp and by tests in the process.
+// What is known of a kernel's answers. Own kernels start as passed, third parties' as untested. What was proven of
+// these is kept by device and query: in their file's stamp and by tests in the process.
 enum class Verdict : int { untested, passed, quarantined };
 
 // What tests found of an untested kernel, by device and by what was asked. [any-thread]

@@ -87,8 +87,8 @@ void Prepared::fill() {
   for (std::size_t i = 0; i < bounds_.size(); ++i) filled_.push_back(filled_slot(choice_->slots[i], bounds_[i]));
 }
 
-// What a kernel fails with, told apart: what says that it does not serve here, and what would stop any kernel. A
-// stranger's own troubles are no reason to fail where others serve.
+// Two kinds of failure: the kernel does not serve here, or no kernel could go on. A third party's kernel with troubles
+// of its own is of the first kind: others serve.
 template <class F>
 void Prepared::or_declined(F &&f) const {
   try {
@@ -178,7 +178,7 @@ void Prepared::refresh() {
   refresh_factors();
 }
 
-// Where measured runs have no say, a few are watched all the same: a model that misses grossly is found out.
+// Where measured runs do not count, a few are watched all the same, to find a model that misses grossly.
 bool Prepared::watches() noexcept {
   const Feedback *feedback = context_.feedback();
   if (!feedback || feedback->all()) return feedback != nullptr;

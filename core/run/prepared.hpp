@@ -177,7 +177,7 @@ class Runner {
 
   Prepared prepared_;
   const std::unique_ptr<Session> shared_;  // where a session holds nothing, one serves all callers
-  std::atomic<Session *> ready_{nullptr};  // the session of a caller who is alone: no lock
+  std::atomic<Session *> ready_{nullptr};  // the session of a caller that is alone: no lock
   std::mutex mutex_;
   Session *idle_ = nullptr;  // those of the others, a list
 };

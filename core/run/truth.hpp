@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which kernel tells the truth: that of b - A x by which alone an answer is judged. It comes from the directory beside
 // the library and reads CSR that the library's own kernel built. No plan, no force, no environment and no plugin of a
-// third party has a say in its choice, for any name and version.
+// third party can change its choice, for any name and version.
 #pragma once
 
 #include <string>

@@ -172,6 +172,17 @@ class Explain(CommandTest):
         for word in ("25 x 25", "row_nnz_max", "candidates", "plan for pcg", "*"):
             self.assertIn(word, result.stdout)
 
+    def test_features_that_were_computed_are_named_in_the_set_up(self):
+        text = self.run_command("explain", "--generate", "power-law", "--n", "20000", "--op", "spmv", "--runs", "1e6", "--device", "cpu").stdout
+        self.assertRegex(text, r"  set-up of sxt.spmv/1: \S+ [num]?s are for features of the matrix, whatever is chosen\n")
+
+    def test_a_regular_graph_has_rows_of_one_length(self):
+        for n in (8, 999):
+            report, _ = self.run_json("explain", "--generate", "regular-graph", "--n", str(n), "--op", "spmv")
+            rows = n + n % 2
+            self.assertEqual((report["matrix"]["rows"], report["matrix"]["nnz"]), (rows, 4 * rows))
+            self.assertEqual((report["features"]["row_nnz_max"], report["matrix"]["symmetry"]), (4, "symmetric"))
+
     def test_rectangular_falls_back_to_spmv_and_says_so(self):
         matrix = self.file("a.mtx", coordinate(2, 3, [(1, 1, 1.0), (2, 3, 1.0)]))
         report, messages = self.run_json("explain", matrix)

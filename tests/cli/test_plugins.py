@@ -92,6 +92,8 @@ class Check(CommandTest):
         self.assertEqual({check["kernel"] for check in verdicts}, {check["kernel"] for check in result["checks"]})
         proving = sum("of the bound" in check["sentence"] and "proves nothing" not in check["sentence"] for check in result["checks"])
         self.assertEqual(sum(int(re.match(r"passed: (\d+) case", check["sentence"]).group(1)) for check in verdicts), proving)
+        for check in verdicts:
+            self.assertRegex(check["sentence"], r"case\(s\) of \d+ sizes.* prove it; .* times as long as predicted$")
         times = [check["sentence"] for check in result["checks"] if check["check"] == "predicted and measured times"]
         self.assertTrue(times)
         for sentence in times:
@@ -179,8 +181,15 @@ class Check(CommandTest):
             self.assertEqual(failed[0]["kernel"], f"com.example.spmv_{defect}")
             self.assertIn(says, failed[0]["sentence"], defect)
             self.assertIn(", in sxt.storage.csr/1", failed[0]["check"])
-        good = self.run_command("plugin", "check", os.path.join(MOCKS, "spmv-serial.so"), "--device", "cpu", "--no-stamp")
-        self.assertIn("accepted", good.stdout)
+
+    def test_declined_cases_are_counted_and_listed_on_demand(self):
+        plain, every = (self.run_command("plugin", "check", os.path.join(MOCKS, "spmv-serial.so"), "--device", "cpu", "--no-stamp",
+                                         *options).stdout for options in ((), ("--verbose",)))
+        self.assertIn("accepted", plain)
+        declined = int(re.search(r"(?m)^(\d+) cases were declined; --verbose lists them$", plain).group(1))
+        self.assertEqual(len(re.findall(r"  declined  ", every)), declined)
+        self.assertNotRegex(plain, r"  declined  ")
+        self.assertNotIn("--verbose lists them", every)
 
 
 class New(CommandTest):
@@ -202,6 +211,25 @@ class New(CommandTest):
                     self.assertNotRegex(text, r"@[A-Z_]+@", f"{each['name']}: {name}")
                     for header in re.findall(r'#include "([^"]+)"', text):  # beside it, or installed
                         self.assertTrue(header in made["files"] or header.startswith("sextant/"), f"{name} includes {header}")
+                    if name == "README.md":
+                        self.check_readme(text)
+
+    def check_readme(self, text):
+        """Its table has whole sentences, and its commands have options that exist."""
+        for row in re.findall(r"(?m)^\| .*$", text):
+            self.assertEqual(row.count("("), row.count(")"), row)
+        commands = re.findall(r"(?m)^sextant ([a-z ]+?) ((?:build/|MATRIX|--).*)$", text)
+        self.assertEqual(len(commands), 2, text)
+        for subcommand, rest in commands:
+            known = self.run_command(*subcommand.split(), "--help").stdout
+            for option in re.findall(r"--[a-z-]+", rest):
+                self.assertIn(option, known, f"sextant {subcommand}")
+
+    def test_a_method_of_the_librarys_own_is_warned_of(self):
+        made = self.run_command("plugin", "new", "preconditioner", "jacobi", "-o", self.path("jacobi"))
+        self.assertIn("jacobi is also a method of the library's own (preconditioner.jacobi.cpu)", made.stderr)
+        for kind, name in (("preconditioner", "damped"), ("vector", "jacobi")):
+            self.assertEqual(self.run_command("plugin", "new", kind, name, "-o", self.path(kind + name)).stderr, "")
 
     def test_kinds_by_their_ids_and_kinds_of_ones_own(self):
         made, _ = self.run_json("plugin", "new", "sxt.ordering/2", "a", "-o", self.path("a"))

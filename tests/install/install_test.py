@@ -6,9 +6,11 @@ usage: install_test.py [options] STEP
 steps: tree         install and move (the others need it)
        c-cmake, c-pkgconfig                                  a C program by find_package, by pkg-config
        cxx-cmake                                             a C++ program by find_package
+       static       a C program that holds the library, by find_package and by pkg-config
        components   a component that is not there is named
        half-installed   what is missing, damaged, doubled or of another ABI is named
        fortran-cmake, fortran-source, fortran-pkgconfig      a Fortran program, by installed modules, by their source
+       fortran-fpm      a Fortran program, by fpm
        generated, generated-fortran      the program of `sextant generate-solver`, unchanged
        python       the Python package, installed by pip
        plugin       a plugin folder of the tree, built outside, and checked by the sextant command
@@ -160,6 +162,22 @@ def cxx_cmake(t):
     run(t.cmake(source, "cxx by cmake") / "heat")
 
 
+def static(t):
+    """The program lies in the tree's bin, from where it finds the plugins."""
+    if not (t.libdir / "libsextant.a").exists():
+        skip("this build has no static library (SEXTANT_STATIC)")
+    tree = t.build_folder("static") / "tree"
+    shutil.copytree(t.prefix, tree, copy_function=os.link, symlinks=True)
+    (tree / "bin").mkdir(exist_ok=True)
+    shutil.copy(t.cmake(HERE / "c", "static by cmake", "-DSEXTANT_STATIC=ON") / "consumer", tree / "bin" / "by cmake")
+    compile_flags, link_flags = t.pkg_config("sextant-static")
+    run(t.options.cc, "-std=c11", *compile_flags, HERE / "c" / "consumer.c", "-o", tree / "bin" / "by pkg-config", *link_flags)
+    for name in ("by cmake", "by pkg-config"):
+        needed = shared_objects.dynamic(tree / "bin" / name, "NEEDED")
+        require_none([f"the program '{name}' needs {each}" for each in needed if each.startswith("libsextant")])
+        run(tree / "bin" / name, tree)
+
+
 def ask_for_component(t, component, name, *definitions, **settings):
     """How find_package ends, which shows what it found for Python."""
     source = t.build_folder(f"component {name}")
@@ -227,6 +245,21 @@ def fortran_pkgconfig(t):
     program = folder / "consumer"
     run(t.options.fc, *compile_flags, HERE / "fortran" / "consumer.f90", "-o", program, *link_flags, cwd=folder)
     run(program)
+
+
+def fortran_fpm(t):
+    need_fortran(t)
+    if not shutil.which("fpm"):
+        skip("fpm is not installed")
+    folder = t.build_folder("fortran_by_fpm")  # fpm gives the linker paths without quotes
+    sources, library = folder / "sextant", folder / "lib"
+    shutil.copytree(t.prefix / "share" / "sextant" / "fortran", sources)
+    library.symlink_to(t.libdir)
+    (folder / "app").mkdir()
+    shutil.copy(HERE / "fortran" / "consumer.f90", folder / "app" / "main.f90")
+    (folder / "fpm.toml").write_text('name = "consumer"\n[dependencies]\nsextant = { path = "sextant" }\n')
+    flags = " ".join([f"-L{library}", f"-Wl,-rpath,{library}", *t.sanitizer()])
+    run("fpm", "run", "--compiler", t.options.fc, "--link-flag", flags, cwd=folder)
 
 
 def python(t):
@@ -318,6 +351,26 @@ def new_folder(t, kind, name, *options):
     return folder
 
 
+def use(t, folder, built):
+    """The line of the folder's README that says how the kernel is used."""
+    [line] = re.findall(r"(?m)^sextant (?!plugin check)(.*)$", (folder / "README.md").read_text())
+    matrix = folder / "tridiagonal.mtx"
+    entries = [f"{i} {j} {2 if i == j else -1}" for i in range(1, 51) for j in (i - 1, i) if j > 0]
+    matrix.write_text(f"%%MatrixMarket matrix coordinate real symmetric\n50 50 {len(entries)}\n" + "\n".join(entries) + "\n")
+    words = [str(matrix) if word == "MATRIX.mtx" else word.replace("build/", f"{built}/") for word in shlex.split(line)]
+    run(command_of(t), *words)
+
+
+def never_cheaper_than(t, mine, own, plugin):
+    """The model of a kernel that does what one of the library does: no launch of it is predicted to be faster, where rows differ most."""
+    answer = subprocess.run([command_of(t), "explain", "--generate", "power-law", "--op", "spmv", "--device", "cpu", "--threads", "4",
+                             "--plugin-path", plugin, "--json"], env=own_settings_aside(), check=True, stdout=subprocess.PIPE, text=True).stdout  # fmt: skip
+    seconds = {(each["kernel"], each["launch"][0]): each["predicted_run_s"] for each in json.loads(answer)["candidates"] if each["launch"]}
+    launches = [launch for kernel, launch in seconds if kernel == mine]
+    if not launches or any(seconds[mine, launch] < seconds[own, launch] * (1 - 1e-9) for launch in launches):
+        fail(f"{mine} is not predicted, or faster than {own}: {seconds}")
+
+
 def template(t):
     """Builds as it was written, against the tree alone; its own tests pass: the cases of its kind, and test_kernel.cpp. For CUDA it is
     built alone where there is no device."""
@@ -328,28 +381,32 @@ def template(t):
     built = t.cmake(folder, f"{folder.parent.name}, built")
     require_none(shared_objects.plugin_problems(built / "mine.so", "sxt_plugin_entry_0"))
     run("ctest", "--test-dir", built, "--output-on-failure", "--no-tests=error")
+    if not t.options.cuda:
+        use(t, folder, built)
+    if t.options.template == "spmv" and not t.options.cuda:
+        never_cheaper_than(t, "com.example.mine", "spmv.csr.rows.cpu", built / "mine.so")
 
 
 def product(t):
-    """The walk of docs/adding_a_kernel.md: five commands, and at most twelve lines of one's own, to a product that is chosen."""
-    change = (HERE / "even_rows.diff").read_text()
+    """The walk of docs/adding_a_kernel.md, with its change and its last command: at most twelve lines of one's own, to a product that is chosen."""
+    guide = (HERE.parent.parent / "docs" / "adding_a_kernel.md").read_text()
+    change = re.search(r"^```diff\n(.*?)^```$", guide, re.M | re.S)[1]
     own = [line for line in change.splitlines() if line.startswith("+") and not line.startswith("+++")]
     if len(own) > 12:
         fail(f"the change has {len(own)} lines, 12 are promised")
     if not shutil.which("patch"):
         skip("the program patch is not installed")
     folder = new_folder(t, "spmv", "even")
-    run("patch", "-d", folder, "-p1", "-i", HERE / "even_rows.diff")
+    (folder.parent / "even.diff").write_text(change)
+    run("patch", "-d", folder, "-p1", "-i", folder.parent / "even.diff")
     plugin = t.cmake(folder, "even, built") / "even.so"
     run("ctest", "--test-dir", plugin.parent, "--output-on-failure", "--no-tests=error")
-    matrix = folder / "even.mtx"
-    n, part = 40000, 10000  # four entries a row, on thousands of diagonals
-    rows = [f"{i + 1} {k * part + (i * 101 + i % 97 * k) % part + 1} {1 + i % 7}" for i in range(n) for k in range(4)]
-    matrix.write_text(f"%%MatrixMarket matrix coordinate real general\n{n} {n} {len(rows)}\n" + "\n".join(rows) + "\n")
+    run("cmake", "--build", plugin.parent, "--target", "bench")
     state = {**own_settings_aside(), "XDG_STATE_HOME": str(folder)}
     checked = [command_of(t), "plugin", "check", "--device", "cpu", plugin]
     subprocess.run(checked, env=state, check=True, stdout=subprocess.DEVNULL)
-    asked = [command_of(t), "explain", matrix, "--op", "spmv", "--runs", "100", "--device", "cpu", "--plugin-path", plugin, "--json"]
+    explain = re.search(r"^sextant (explain .*?) +#", guide, re.M)[1].replace("even/build/even.so", shlex.quote(str(plugin)))
+    asked = [command_of(t), *shlex.split(explain), "--device", "cpu", "--json"]
     answer = subprocess.run(asked, env=state, check=True, stdout=subprocess.PIPE, text=True).stdout
     chosen = [each["kernel"] for each in json.loads(answer)["candidates"] if each.get("chosen")]
     if chosen != ["com.example.even"]:
@@ -415,8 +472,9 @@ def relocation(t):
 
 
 STEPS = {
-    "tree": tree, "c-cmake": c_cmake, "c-pkgconfig": c_pkgconfig, "cxx-cmake": cxx_cmake, "components": components, "half-installed": half,
+    "tree": tree, "c-cmake": c_cmake, "c-pkgconfig": c_pkgconfig, "cxx-cmake": cxx_cmake, "static": static, "components": components, "half-installed": half,
     "fortran-cmake": fortran_cmake, "fortran-source": fortran_source, "fortran-pkgconfig": fortran_pkgconfig,
+    "fortran-fpm": fortran_fpm,
     "generated": generated, "generated-fortran": generated_fortran, "python": python, "plugin": plugin, "kinds": kinds, "template": template,
     "product": product, "documents": documents, "exports": exports,
     "headers": check_headers, "relocation": relocation,

@@ -39,6 +39,8 @@ WORST_WORDS = [
     (r"\bat 1 times\b", "say once"),
     (r"\bto (?:its|their|his) taste\b", "say what is not supported"),
     (r"\bshall\b", "say must, or should"),
+    (r"\bstrangers?\b", "say a third party's kernel, or another program"),
+    (r"\b(?:has|have|had|having) (?:a|no|its|their|some) say\b", "say what counts or does not count"),
     (r"\b(?:aught|naught|nought|ere|hitherto|lest|thereof|whence|whither|wherein|whereof)\b", "no longer spoken: use a common word"),
 ]
 # Words of a sentence may stand on two lines of a comment.

@@ -307,7 +307,7 @@ class Words(RuleTest):
             "nobody asks", "TEST(X, ThatNobodyFills)", "somebody's array", "whoever calls", "who asks for it", "its user and his files",
             "somebody else's", "the crooked array", "SXT_KERNEL_OPPONENT", "in one meeting", "struct SumsMeeting", "a recorded solve",
             "which is had here", "a hand that is laid on it", "3 ms in the mean", "to know better", "for want of memory",
-            "at 1 times", "not to its taste", "it shall run", "hitherto",
+            "at 1 times", "not to its taste", "it shall run", "hitherto", "a stranger's kernel", "the plan has no say",
         ]
         for sentence in sentences:
             self.assertTrue(check_words.worst_words(sentence), sentence)

@@ -203,18 +203,18 @@ TEST_F(RegistryTest, ItsOwnPluginsKeepTheirNames) {
   Registry registry(folder_ / "own");
   folder_.copy(own_plugin("device/device-cpu.so"), "own/device/device-cpu.so");
   std::string bytes = contents(mock("none"));
-  bytes.replace(bytes.find("mock-copy-@@@"), 13, "mock-stranger");
-  write(folder_ / "stranger.so", bytes);
+  bytes.replace(bytes.find("mock-copy-@@@"), 13, "mock-unlisted");
+  write(folder_ / "unlisted.so", bytes);
   folder_.copy(mock("none"), "own/cpu/copy.so");
   folder_.copy(mock("scale"), "own/cpu/scale.so");
-  EXPECT_EQ(load(registry, folder_ / "stranger.so"), "");
+  EXPECT_EQ(load(registry, folder_ / "unlisted.so"), "");
   registry.load_default({});
   ASSERT_NE(registry.find("com.example.copy-@@@"), nullptr);
   EXPECT_TRUE(registry.find("com.example.copy-@@@")->plugin->own);
-  const auto records = refusals_of(registry, folder_ / "stranger.so");
+  const auto records = refusals_of(registry, folder_ / "unlisted.so");
   ASSERT_EQ(records.size(), 2u);  // first it waited for its kind
   EXPECT_EQ(records[1].stage, "duplicate");
-  EXPECT_THAT(records[1].reason, HasSubstr("'mock-stranger'"));
+  EXPECT_THAT(records[1].reason, HasSubstr("'mock-unlisted'"));
 }
 
 TEST_F(RegistryTest, WarnsOfWhatIsRefused) {

@@ -102,6 +102,7 @@ void print_explanation(const LoadedMatrix &matrix, const Json &features, Json &e
   }
   print_text(table.text());
   print("\nplan for {}\n{}", op, plan_table(explanation["plan"], 2));
+  print_text(features_text(explanation["plan"], 2));
   for (const Json &note : explanation["notes"]) print("  note: {}\n", note.get<std::string>());
   const auto candidates = explanation.find("candidates");
   if (candidates == explanation.end()) return;
@@ -113,7 +114,8 @@ int explain(const ExplainOptions &options) {
   const Context context = open_context(options.context);
   if (!options.plan.empty()) check(sxt_plan_load(context.get(), options.plan.c_str(), 0), context.get());
   const LoadedMatrix matrix = [&] {
-    const Waiting waiting("reading " + options.source.path, options.context);
+    const Waiting waiting =
+        reading(options.source.path.empty() ? options.source.generate : options.source.path, options.context);
     return load(context.get(), options.source, options.setup.symmetry_tolerance);
   }();
   std::string op;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Generated matrices, each with another shape of rows: short and regular, wide, very uneven.
+// Generated matrices, each with another shape of rows: short, wide, very uneven, all of one length.
 #include "commands/generate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -167,12 +168,24 @@ HostCsr power_law(std::int64_t rows) {
   });
 }
 
+// Point i has the neighbours c - i (modulo n) for three odd numbers c. n is even: then no point is its own neighbour,
+// and as c - i differs for each c, no two are the same. Column minus row takes thousands of values: no format by
+// diagonals suits it.
+HostCsr regular_graph(std::int64_t rows) {
+  const std::int64_t n = std::max<std::int64_t>(8, rows + rows % 2);
+  const auto odd = [n](std::int64_t eighths) { return n * eighths / 8 / 2 * 2 + 1; };
+  return filled(fmt::format("regular-graph-3-{}", n), n, [=](std::int64_t i, auto &&emit) {
+    std::array<std::int64_t, 4> columns = {i};
+    for (int k = 1; k <= 3; ++k) columns[static_cast<std::size_t>(k)] = (odd(2 * k) + n - i) % n;
+    std::sort(columns.begin(), columns.end());
+    for (const std::int64_t j : columns) emit(j, j == i ? 4.0 : -1.0);
+  });
+}
+
 std::vector<Generator> generators(const std::string &names) {
-  const std::map<std::string, Generator> known = {{"stencil-2d", stencil_2d},
-                                                  {"stencil-3d", stencil_3d},
-                                                  {"stencil-27pt", stencil_27},
-                                                  {"banded", banded},
-                                                  {"power-law", power_law}};
+  const std::map<std::string, Generator> known = {{"stencil-2d", stencil_2d},   {"stencil-3d", stencil_3d},
+                                                  {"stencil-27pt", stencil_27}, {"banded", banded},
+                                                  {"power-law", power_law},     {"regular-graph", regular_graph}};
   if (names.empty()) return {stencil_2d, stencil_3d, banded, power_law};
   std::vector<Generator> wanted;
   for (std::size_t start = 0; start <= names.size();) {

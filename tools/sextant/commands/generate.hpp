@@ -40,14 +40,15 @@ HostCsr stencil_2d(std::int64_t rows);  // 5-point Laplacian on a square of abou
 HostCsr stencil_3d(std::int64_t rows);  // 7-point Laplacian on a cube
 HostCsr stencil_27(
     std::int64_t rows);  // 27-point stencil on a cube: 26 on the diagonal, -1 elsewhere, so row sums are >= 0
-HostCsr banded(std::int64_t rows);     // 41 diagonals, diagonally dominant
-HostCsr power_law(std::int64_t rows);  // Laplacian plus identity of a graph whose degrees follow a power law
+HostCsr banded(std::int64_t rows);         // 41 diagonals, diagonally dominant
+HostCsr power_law(std::int64_t rows);      // Laplacian plus identity of a graph whose degrees follow a power law
+HostCsr regular_graph(std::int64_t rows);  // the same of a graph in which every point has three neighbours
 
 using Generator = HostCsr (*)(std::int64_t);
 // Those named, "stencil-3d,power-law"; "" stands for four of them. Throws for other names.
 std::vector<Generator> generators(const std::string &names);
 // What --help says of them.
 inline constexpr const char *generate_help =
-    "Generated matrices: stencil-2d, stencil-3d, stencil-27pt, banded, power-law, separated by commas";
+    "Generated matrices: stencil-2d, stencil-3d, stencil-27pt, banded, power-law, regular-graph, separated by commas";
 
 }  // namespace tool

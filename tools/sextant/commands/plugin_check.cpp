@@ -25,7 +25,7 @@ struct CheckOptions {
   ContextOptions context;
   std::string path;
   double time_limit = 60;
-  bool json = false, no_stamp = false;
+  bool json = false, no_stamp = false, verbose = false;
   int report_to = -1;  // in the child: descriptor of the pipe
 };
 
@@ -152,14 +152,16 @@ CheckResult check_in_parent(const CheckOptions &options, const std::vector<std::
   return result;
 }
 
-// The lines of cases, or those about all of them; counts them, and those that were declined.
-std::string checks_table(const Json &checks, bool of_all, std::size_t &count, std::size_t &declined) {
+// The lines of cases, or those about all of them; counts them, and those that were declined. Lines of declined cases
+// only where `every` is set: a kernel declines most of its kind's cases.
+std::string checks_table(const Json &checks, bool of_all, bool every, std::size_t &count, std::size_t &declined) {
   Table table({{"kernel"}, {"check"}, {"result"}, {of_all ? "what it rests on" : "error in bounds, remarks"}});
   for (const Json &check : checks) {
     if (of_all_cases(check) != of_all) continue;
     const bool good = check.value("passed", false), was_declined = check.value("declined", false);
     ++count;
     declined += was_declined;
+    if (was_declined && !every) continue;
     const char *result = !good ? "FAILED" : !was_declined ? "passed" : of_all ? "not proven" : "declined";
     table.add({text_of(check, "kernel"), text_of(check, "check"), result, text_of(check, "sentence")},
               good ? Style::plain : Style::bad);
@@ -178,11 +180,12 @@ void print_result(const CheckOptions &options, const CheckResult &result) {
     return;
   }
   std::size_t cases = 0, declined = 0;
-  const std::string table = checks_table(result.checks, false, cases, declined);
+  const std::string table = checks_table(result.checks, false, options.verbose, cases, declined);
   print_text(table);
+  if (declined > 0 && !options.verbose) print("{} cases were declined; --verbose lists them\n", declined);
   std::size_t kernels = 0, none = 0;
-  if (const std::string verdicts = checks_table(result.checks, true, kernels, none); !verdicts.empty())
-    print("{}{}", table.empty() ? "" : "\n", verdicts);
+  if (const std::string verdicts = checks_table(result.checks, true, true, kernels, none); !verdicts.empty())
+    print("{}{}", cases == 0 ? "" : "\n", verdicts);
   const bool open = result.stage == not_proven;
   print("{} {}",
         styled(passed ? Style::good : Style::bad, passed ? "accepted"
@@ -222,7 +225,8 @@ crash or hang without harm. A file that passes is remembered by content, and its
 a test in the process that loads them.
 Example:
   sextant plugin check ./libmine.so && sextant solve A.mtx --plugin-path ./libmine.so
-After its cases each kernel has a verdict, and what the verdict rests on, and how far its model was from what runs took.
+Each case that ran has a line. After its cases each kernel has a verdict: how many cases and sizes it rests on, and how far
+the kernel's model was from what runs took.
 Exit code 6: refused, or nothing was proven; the stage and the reason are printed. 3: no such file.)";
 
 }  // namespace
@@ -241,6 +245,7 @@ void add_plugin_check(CLI::App &parent, const std::vector<std::string> &argument
       ->capture_default_str()
       ->check(positive_number());
   app->add_flag("--no-stamp", options->no_stamp, "Do not remember that the file passed");
+  app->add_flag("--verbose", options->verbose, "A line for each case that was declined, too");
   app->add_flag("--json", options->json, "The result as JSON");
   app->add_option("--report-to", options->report_to)->group("");  // hidden: the child's side
   add_context_options(*app, options->context);

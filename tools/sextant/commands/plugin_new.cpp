@@ -7,8 +7,10 @@
 
 #include "commands/command.hpp"
 #include "commands/plugin_templates.hpp"
+#include "input/context_options.hpp"
 #include "report/table.hpp"
 #include "report/write_file.hpp"
+#include "sextant/plugin/kinds/preconditioner.h"
 
 namespace tool {
 namespace {
@@ -60,6 +62,28 @@ void write_folder(const std::filesystem::path &path, const PluginFolder &folder)
   }
 }
 
+// A preconditioner is asked for by its method, the NAME alone: a method of the library's own would mean both kernels.
+void warn_of_a_method(const PluginFolder &folder, const std::string &name) {
+  if (folder.kind != SXT_KIND_PRECONDITIONER) return;
+  ContextOptions on_cpu;
+  on_cpu.device = "cpu";
+  try {
+    const Context loads_plugins = open_context(on_cpu);
+  } catch (const ToolError &) {  // without a CPU's plugins there is nothing to warn of
+    return;
+  }
+  for (std::int64_t i = 0; i < sxt_kernel_count(); ++i) {
+    sxt_kernel_info info{};
+    info.struct_size = sizeof info;
+    check(sxt_kernel_get(i, &info), nullptr);
+    if (fmt::format("preconditioner.{}.{}", name, info.device) != info.name) continue;
+    return message(
+        fmt::format("{} is also a method of the library's own ({}): --precond {} takes the one that is predicted to be "
+                    "faster; another NAME means yours alone",
+                    name, info.name, name));
+  }
+}
+
 int make_plugin(const NewOptions &options) {
   if (options.list) return list_templates(options);
   const PluginRequest &request = options.request;
@@ -74,6 +98,7 @@ int make_plugin(const NewOptions &options) {
   const PluginFolder folder = plugin_folder(request);
   const std::string path = options.output.empty() ? request.name : options.output;
   write_folder(path, folder);
+  warn_of_a_method(folder, request.name);
   if (options.json) {
     Json files = Json::array();
     for (const auto &[name, text] : folder.files) files.push_back(name);

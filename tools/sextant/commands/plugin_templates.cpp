@@ -73,15 +73,26 @@ std::string joined_sources(const Json &device, const std::vector<std::string> &i
   return out;
 }
 
+// Where the first sentence ends: at a full stop that is in no brackets, as those of "(SIAM J. Sci. Comput.)" are.
+std::size_t sentence_end(const std::string &text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += (text[i] == '(') - (text[i] == ')');
+    if (depth <= 0 && text[i] == '.' && (i + 1 == text.size() || text[i + 1] == ' ')) return i;
+  }
+  return text.size();
+}
+
 // What each file is, from the sentence at its top.
 std::string file_table(const std::map<std::string, std::string> &files) {
   std::string out;
   for (const auto &[name, text] : files) {
     const std::size_t line = text.find('\n') + 1, begin = text.find("// ", line) == line ? line + 3 : line;
     std::string first = text.substr(begin, text.find("\n\n", begin) - begin);
-    first = first.substr(0, std::min(first.find("\n#"), first.find(". ")));
+    first = first.substr(0, first.find("\n#"));
     bool unused = false;
     first = replaced(first, "\n// ", " ", unused);
+    first = first.substr(0, sentence_end(first));
     out += fmt::format("{}| `{}` | {} |", out.empty() ? "" : "\n", name, replaced(first, "|", "\\|", unused));
   }
   return out;
@@ -91,8 +102,9 @@ std::string file_table(const std::map<std::string, std::string> &files) {
 std::string use_line(const std::string &kind, const std::string &name) {
   if (kind == "spmv" || kind == "storage")
     return fmt::format("sextant explain MATRIX.mtx --op spmv --plugin-path build/{}.so", name);
+  if (kind == "vector") return fmt::format("sextant explain --op axpby --tree --plugin-path build/{}.so", name);
   if (kind == "preconditioner")
-    return fmt::format("sextant solve MATRIX.mtx --preconditioner {0} --plugin-path build/{0}.so", name);
+    return fmt::format("sextant solve MATRIX.mtx --precond {0} --plugin-path build/{0}.so", name);
   return fmt::format("sextant plugins --plugin-path build/{}.so", name);
 }
 
@@ -142,17 +154,18 @@ PluginFolder plugin_folder(const PluginRequest &request) {
   PluginFolder folder_of;
   folder_of.kernel = request.domain + "." + request.name;
   folder_of.origin = device["origin"];
-  std::map<std::string, std::string> values = {{"NAME", request.name},
-                                               {"DOMAIN", request.domain},
-                                               {"KERNEL", folder_of.kernel},
-                                               {"SYMBOL", symbol_of(request.name)},
-                                               {"DEVICE", text_or(device, "device", device_name)},
-                                               {"DEVICE_NAME", request.name},
-                                               {"ABOUT", found["about"]},
-                                               {"ORIGIN", folder_of.origin},
-                                               {"HEADER", text_or(found, "header", "")},
-                                               {"HERMITIAN_OPTION", "\n    options." + text_or(found, "option", "") + ";"},
-                                               {"USE", use_line(key, request.name)}};
+  std::map<std::string, std::string> values = {
+      {"NAME", request.name},
+      {"DOMAIN", request.domain},
+      {"KERNEL", folder_of.kernel},
+      {"SYMBOL", symbol_of(request.name)},
+      {"DEVICE", text_or(device, "device", device_name)},
+      {"DEVICE_NAME", request.name},
+      {"ABOUT", found["about"]},
+      {"ORIGIN", folder_of.origin},
+      {"HEADER", text_or(found, "header", "")},
+      {"HERMITIAN_OPTION", "\n    options." + text_or(found, "option", "") + ";"},
+      {"USE", use_line(key, request.name)}};
   values["KIND"] = folder_of.kind = filled_in(found["kind"].get<std::string>(), values);
   values["FORCED"] = filled_in(text_or(device, "forced", text_or(found, "forced", "@KERNEL@")), values);
   const std::string version = sxt_version_string();

@@ -190,7 +190,7 @@ void print_text_report(Outcome &outcome, const SolveOptions &options, const Load
   if (report.probe_iterations > 0)
     print("probe      {} iterations in {}, of the set-up\n", report.probe_iterations,
           seconds_text(report.probe_seconds));
-  print("host       {:.3f} waits an iteration", static_cast<double>(report.reductions) / count);
+  print("host       {:.3f} reductions an iteration", static_cast<double>(report.reductions) / count);
   if (report.launches > 0) print(", {:.3f} launches", static_cast<double>(report.launches) / count);
   print("\n");
   const bool good = outcome.status == SXT_OK;

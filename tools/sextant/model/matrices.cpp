@@ -21,9 +21,10 @@ constexpr double full_sizes[] = {4e2, 1e3, 2.5e3, 6e3, 1.5e4, 4e4, 1e5, 2.5e5, 6
 struct Family {
   const char *name;
   double entries_a_row;
+  bool by_name = false;  // no member of the default set
 };
-constexpr Family families[] = {
-    {"stencil-2d", 5}, {"stencil-3d", 7}, {"stencil-27pt", 27}, {"banded", 41}, {"power-law", 9}};
+constexpr Family families[] = {{"stencil-2d", 5}, {"stencil-3d", 7}, {"stencil-27pt", 27},
+                               {"banded", 41},    {"power-law", 9},  {"regular-graph", 4, true}};
 
 bool is_matrix_file(const std::string &name) { return name.ends_with(".mtx") || name.ends_with(".mtx.gz"); }
 
@@ -68,7 +69,8 @@ std::vector<ModelPoint> MatrixPoints::places(const ModelSet &set) const {
   int family = 0;
   for (const Family &each : families) {
     ++family;
-    if (!set.generate.empty() && wanted.find(fmt::format(",{},", each.name)) == std::string::npos) continue;
+    const bool named = wanted.find(fmt::format(",{},", each.name)) != std::string::npos;
+    if (set.generate.empty() ? each.by_name : !named) continue;
     for (const double entries : sizes) {
       if (entries > most_entries_) continue;
       ModelPoint point;

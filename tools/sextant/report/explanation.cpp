@@ -119,6 +119,17 @@ std::string plan_table(const Json &plan, int indent) {
   return table.text(indent);
 }
 
+std::string features_text(const Json &plan, int indent) {
+  std::string text;
+  for (const Json *node : plan_nodes(plan)) {
+    const double seconds = number_of(*node, "features_s");
+    if (seconds > 0)
+      text += fmt::format("{:{}}set-up of {}: {} are for features of the matrix, whatever is chosen\n", "", indent,
+                          text_of(*node, "role"), seconds_text(seconds));
+  }
+  return text;
+}
+
 std::string candidate_table(const Json &candidates, int indent) {
   const bool roles = std::any_of(candidates.begin(), candidates.end(),
                                  [](const Json &candidate) { return !text_of(candidate, "role").empty(); });

@@ -34,6 +34,8 @@ const Json *find_kind(const Json &plan, const std::string &kind);
 
 // One line a part of the plan: kernel, storage, launch, predicted cost, and why.
 std::string plan_table(const Json &plan, int indent);
+// One line for each part whose set-up has seconds for features of the matrix; "" where none has.
+std::string features_text(const Json &plan, int indent);
 // One line a candidate, the chosen ones marked.
 std::string candidate_table(const Json &candidates, int indent);
 

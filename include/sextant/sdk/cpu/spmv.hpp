@@ -215,10 +215,30 @@ inline sxt_candidate &fill_spmv(sxt_candidate &candidate, const sxt_spmv_query &
   return candidate;
 }
 
-// Busiest thread over mean thread where rows are dealt by their entries and never cut: one thread has the longest row.
+// Busiest thread over mean thread where threads get equal numbers of entries, in whole rows (equal_part): one thread
+// has the longest row.
 inline double longest_row_imbalance(const sxt_spmv_query &q, double longest, int threads) {
   if (threads <= 1 || q.m.nnz <= 0 || !std::isfinite(longest)) return 1;
   return std::clamp(longest * threads / static_cast<double>(q.m.nnz), 1.0, static_cast<double>(threads));
+}
+
+// The features of equal_rows_imbalance, side by side in a kernel's list.
+#define SXT_ROW_FEATURES                                                                                          \
+  "row_nnz_max", "row_imbalance_2", "row_imbalance_4", "row_imbalance_8", "row_imbalance_16", "row_imbalance_32", \
+      "row_imbalance_64"
+inline constexpr int n_row_features = 7;
+
+// Busiest thread over mean thread where threads get equal numbers of rows (part_of). first: where SXT_ROW_FEATURES
+// begin in the kernel's list. Before they are computed, the longest row bounds it.
+inline double equal_rows_imbalance(const sxt_spmv_query &q, const sxt_features *found, std::uint64_t first,
+                                   int threads) {
+  if (threads <= 1 || q.m.nnz <= 0 || q.m.rows <= 0) return 1;
+  // Counted for 2, 4, ... 64 parts: numbers between take the next larger one.
+  std::uint64_t which = 1;
+  while (which < 6 && (1 << which) < threads) ++which;
+  const double counted = feature(found, first + which);
+  if (std::isfinite(counted)) return std::clamp(counted, 1.0, static_cast<double>(threads));
+  return longest_row_imbalance(q, feature(found, first), threads);
 }
 
 }  // namespace sextant::plugin

@@ -2,7 +2,6 @@
 // The performance model of the CSR kernels; README gives the formulas.
 #include "csr_model.hpp"
 
-#include <cmath>
 #include <cstdint>
 
 namespace sextant::spmv_csr {
@@ -10,9 +9,8 @@ namespace sextant::spmv_csr {
 using namespace plugin;
 
 const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
-const char *const features[] = {SXT_X_FEATURES,     "row_nnz_max",        "row_nnz_sum_ceil_8",   "row_imbalance_2",
-                                "row_imbalance_4",  "row_imbalance_8",    "row_imbalance_16",     "row_imbalance_32",
-                                "row_imbalance_64", "row_nnz_unforeseen", "row_nnz_unforeseen_8", nullptr};
+const char *const features[] = {SXT_X_FEATURES,       SXT_ROW_FEATURES,       "row_nnz_sum_ceil_8",
+                                "row_nnz_unforeseen", "row_nnz_unforeseen_8", nullptr};
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_spmv_query>(query);
@@ -45,16 +43,6 @@ double lanes_of(const sxt_spmv_query &q, const sxt_features *found) {
   // Unknown: the last of a row's steps is half full.
   const double guess = static_cast<double>(q.m.nnz) + 3.5 * static_cast<double>(q.m.rows);
   return feature_or(found, feature_ceil_8, guess);
-}
-
-double row_imbalance(const sxt_spmv_query &q, const sxt_features *found, int threads) {
-  if (threads <= 1 || q.m.nnz == 0 || q.m.rows == 0) return 1;
-  // Measured for 2, 4, .. 64 parts: numbers between use the next larger one.
-  int which = 0;
-  while (which < 5 && (2 << which) < threads) ++which;
-  const double measured = feature(found, feature_imbalance_2 + which);
-  if (std::isfinite(measured)) return std::clamp(measured, 1.0, static_cast<double>(threads));
-  return longest_row_imbalance(q, feature(found, feature_row_max), threads);
 }
 
 sxt_status check_columns(const sxt_csr &a, const char *kernel, const sxt_exec *exec) {

@@ -11,8 +11,8 @@ extern const sxt_kernel rows_kernel, simd_kernel, balanced_kernel;
 extern const char *const storages[];  // CSR
 // The features of the models: x first (sdk/cpu/spmv.hpp), then rows.
 extern const char *const features[];
-enum { feature_row_max = plugin::n_x_features, feature_ceil_8, feature_imbalance_2 };
-enum { feature_unforeseen = feature_imbalance_2 + 6, feature_unforeseen_8 };
+enum { feature_row_max = plugin::n_x_features, feature_ceil_8 = feature_row_max + plugin::n_row_features };
+enum { feature_unforeseen = feature_ceil_8 + 1, feature_unforeseen_8 };
 
 // Rows of unforeseen lengths that a core's branch predictor has room for, when the same product runs again and again.
 inline constexpr double predicted_rows = 3000;
@@ -28,9 +28,6 @@ double row_mispredictions(const sxt_spmv_query &, const sxt_features *, int thre
 
 // Entries with every row rounded up to eight lanes.
 double lanes_of(const sxt_spmv_query &, const sxt_features *);
-
-// Busiest thread over mean thread when rows are cut in equal numbers.
-double row_imbalance(const sxt_spmv_query &, const sxt_features *, int threads);
 
 // SXT_E_NOT_SUPPORTED with a sentence when the storage has columns of 64 bits.
 sxt_status check_columns(const sxt_csr &, const char *kernel, const sxt_exec *);

@@ -25,7 +25,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   for_thread_counts(*machine, [&](int threads) {
     SpmvCost cost = cost_of(q, *machine, true);
     if (q.op == SXT_NO_TRANSPOSE) {
-      cost.imbalance = row_imbalance(q, found, threads);
+      cost.imbalance = equal_rows_imbalance(q, found, feature_row_max, threads);
     } else {
       // Every thread walks all row pointers, all of x and the columns of short rows.
       cost.extra_bytes = (threads - 1) * cost.passes * static_cast<double>(q.m.nnz * 4 + q.m.rows * 12);

@@ -59,8 +59,8 @@ sxt_status make_case(const sxt_host *, std::uint64_t seed, std::uint64_t i, sxt_
     const std::int64_t n = sizes[i / types % n_sizes];
     c->x = Array(type, n, random);
     c->y = Array(type, n);
-    c->x.poison_guards();  // who reads beyond the ends gets NaN
-    c->y.poison(0, n);     // who does not write an element leaves NaN
+    c->x.poison_guards();  // a read beyond the ends gets NaN
+    c->y.poison(0, n);     // an element that is not written stays NaN
     c->query.q = {head<OwnQuery>(KIND_OWN), 1, 0, type};
     c->query.n = n;
     c->args = {head<OwnArgs>(KIND_OWN), n, c->x.data(), c->y.data()};

@@ -12,8 +12,9 @@ using namespace sextant::plugin;
 namespace {
 
 const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};  // what it can read
-// Features of the matrix that it reads, in this order: first those that fill_spmv needs.
-const char *const features[] = {SXT_X_FEATURES, "row_nnz_max", nullptr};
+// Features of the matrix that its model reads, in this order: first those of fill_spmv, then those of
+// equal_rows_imbalance, of which the first is the longest row.
+const char *const features[] = {SXT_X_FEATURES, SXT_ROW_FEATURES, nullptr};
 
 // Read-only while anything runs. The matrix outlives it.
 struct State {
@@ -37,7 +38,8 @@ sxt_status applicable(const sxt_query *query, [[maybe_unused]] const sxt_feature
   return SXT_OK;
 }
 
-// What a run takes: bytes of A, multiply-adds, rows begun. x, y and the threads are added by fill_spmv.
+// What a run takes: bytes of A, multiply-adds, rows begun, and how much more than the mean the busiest thread has: run
+// gives each thread equally many rows. x, y and the threads are added by fill_spmv.
 sxt_status candidates(const sxt_query *query, const sxt_features *found, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_spmv_query>(query);
@@ -49,7 +51,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   cost.steps = rows;
   CandidateList list(out, capacity, count);
   for_thread_counts(*machine, [&](int threads) {
-    cost.imbalance = longest_row_imbalance(q, feature(found, n_x_features), threads);
+    cost.imbalance = equal_rows_imbalance(q, found, n_x_features, threads);
     fill_spmv(list.add(), q, found, *machine, threads, cost).state_bytes = sizeof(State);
   });
   return SXT_OK;

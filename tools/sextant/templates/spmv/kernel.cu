@@ -14,7 +14,8 @@ namespace {
 constexpr int threads = 128;
 
 const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};  // what it can read
-const char *const features[] = {"row_nnz_max", nullptr};         // what its model reads, in this order
+// What its model reads of the matrix, in this order.
+const char *const features[] = {"row_nnz_max", "warp_steps_1", "x_sector_miss_cache", nullptr};
 
 // Read-only while anything runs. The matrix outlives it; its arrays lie on the device.
 struct State {
@@ -58,8 +59,10 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   cuda::SpmvCost cost;
   cost.matrix_bytes = nnz * (4 + static_cast<double>(value_bytes(q.m.matrix_type))) + 4 * rows;
   cost.lanes = nnz;
-  cost.x_sectors = nnz;               // neighbouring rows share none in the worst case
-  cost.warp_steps = nnz / 32 + rows;  // a warp is done with its longest row
+  cost.x_sectors = nnz;  // neighbouring rows share none in the worst case
+  const double x_bytes = static_cast<double>(q.m.cols) * static_cast<double>(value_bytes(q.m.q.value_type));
+  cost.x_misses = nnz * cuda::feature_or(found, 2, x_bytes > static_cast<double>(machine->cache_bytes) ? 0.2 : 0);
+  cost.warp_steps = cuda::feature_or(found, 1, nnz / 32 + rows);  // a warp is done with its longest row
   cost.x_lines = nnz;
   cost.chain = longest;
   cost.threads = threads;

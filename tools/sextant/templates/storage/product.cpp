@@ -11,7 +11,7 @@ using namespace sextant::plugin;
 namespace {
 
 const char *const storages[] = {KIND_STORAGE, nullptr};
-const char *const features[] = {SXT_X_FEATURES, nullptr};
+const char *const features[] = {SXT_X_FEATURES, SXT_ROW_FEATURES, nullptr};
 
 // Read-only while anything runs. The storage outlives it.
 struct State {
@@ -44,6 +44,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
   cost.steps = rows;
   CandidateList list(out, capacity, count);
   for_thread_counts(*machine, [&](int threads) {
+    cost.imbalance = equal_rows_imbalance(q, found, n_x_features, threads);  // run gives threads equally many rows
     fill_spmv(list.add(), q, found, *machine, threads, cost).state_bytes = sizeof(State);
   });
   return SXT_OK;
