@@ -61,9 +61,8 @@ struct WorldLoop::Member {
 
 // ---- whether, and with what
 
-std::string WorldLoop::why_not(const WorldPcg &pcg) {
-  if (pcg.settings_.engine != on_devices) return text("as long as options->engine is not ", on_devices);
-  WorldMatrix &matrix = pcg.system();
+// Of the members' devices.
+static std::string why_devices_do_not(WorldMatrix &matrix) {
   World &world = matrix.world();
   if (world.ranks() > 1) return "other ranks are met by messages";
   if (world.own() < 2) return "there is one member";
@@ -76,6 +75,15 @@ std::string WorldLoop::why_not(const WorldPcg &pcg) {
     for (std::size_t j = 0; j < i; ++j)
       if (!matrix.halo().are_apart(i, j))
         return text("members ", j, " and ", i, " share a device, where one could not wait for the other");
+  }
+  return "";
+}
+
+std::string WorldLoop::why_not(const WorldPcg &pcg) {
+  if (pcg.settings_.engine != on_devices) return text("as long as options->engine is not ", on_devices);
+  WorldMatrix &matrix = pcg.system();
+  if (std::string why = why_devices_do_not(matrix); !why.empty()) return why;
+  for (std::size_t i = 0; i < matrix.world().own(); ++i) {
     const WorldMatrix::Block &block = matrix.block(i);
     const bool whole =
         capturable(block.own_product->choice(SXT_NO_TRANSPOSE)) &&
