@@ -361,10 +361,10 @@ sxt_reason WorldSolve::step(const Scalars &now) {
 // A solve that failed gives back nothing worse than it began with: the guess, or 0.
 void WorldSolve::take_back() {
   deferred([&](std::size_t i) {
-    if (settings_.use_initial_guess)
-      copy(guess_[i].data(), x_[i], i);
-    else
+    if (!settings_.use_initial_guess)
       fill(x_[i], i, 0);
+    else if (i < guess_.size() && guess_[i].data())  // else x is still the guess
+      copy(guess_[i].data(), x_[i], i);
   });
 }
 
@@ -428,7 +428,18 @@ sxt_reason WorldSolve::run_by_host() {
   }
 }
 
+// An error leaves no x in another scale than the caller's.
 sxt_pcg_report WorldSolve::run() {
+  try {
+    return solve();
+  } catch (...) {
+    failure_ = nullptr;
+    if (x_shift() != 0) take_back();
+    throw;
+  }
+}
+
+sxt_pcg_report WorldSolve::solve() {
   sxt_pcg_report report{};
   report.struct_size = sizeof report;
   start();

@@ -50,6 +50,7 @@ class WorldSolve {
   template <class F>
   void deferred(F &&f) noexcept;
   void throw_deferred();
+  sxt_pcg_report solve();
   void start();
   struct Sizes {
     double rhs = 0, rhs_most = 0, guess_most = 0;  // b in the caller's norm; the largest numbers

@@ -21,4 +21,5 @@
 #include "sextant/cpp/operations.hpp"
 #include "sextant/cpp/pcg.hpp"
 #include "sextant/cpp/selection.hpp"
+#include "sextant/cpp/world.hpp"
 #endif

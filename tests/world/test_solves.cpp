@@ -244,6 +244,42 @@ TEST(WorldSolves, GuessesOfSizesWhoseSquaresLeaveTheRange) {
   for (const double value : cut.x) EXPECT_LT(std::fabs(value), 0x1p-800) << "in the caller's scale";
 }
 
+// Whichever allocation of one rank fails in such a solve, x is the guess again on both.
+TEST(WorldSolves, AFailureGivesTheGuessBackInItsOwnScale) {
+  const Csr a = scaled(api_test::laplacian(6, 0.1), 0x1p585);
+  const std::vector<double> b = scaled(waves(36), 0x1p-300), guess = scaled(waves(36, 1), 0x1p-885);
+  int failed = 0;
+  for (std::int64_t at = 1; at < 60; ++at) {
+    const Comms comms = new_comms(2);
+    std::vector<sxt_status> statuses(2);
+    on_ranks(2, [&](int r) {
+      api_test::Lender lender;
+      std::vector<Context> contexts;
+      contexts.push_back(r == 1 ? lender.context() : api_test::cpu(1));
+      const sxt_comm comm = comm_of(comms, r);
+      const Rank rank(&comm, std::move(contexts));
+      const Rows rows = rows_of({18, 18}, r);
+      const Matrix matrix = rows_matrix(rank, a, rows);
+      const Pcg pcg = api_test::make<Pcg>([&](sxt_pcg **out) { return sxt_pcg_create(matrix.get(), nullptr, out); });
+      const Vector rhs = part_of(rank, {18}, b, rows.begin), x = part_of(rank, {18}, guess, rows.begin);
+      sxt_solve_options options = api_test::solve_options();
+      options.use_initial_guess = 1;
+      if (r == 1) lender.fail_at = lender.calls + at;
+      sxt_status &status = statuses[static_cast<std::size_t>(r)];
+      status = sxt_pcg_solve(pcg.get(), rhs.get(), x.get(), &options, nullptr);
+      lender.fail_at = 0;
+      const std::vector<double> begun(guess.begin() + rows.begin, guess.begin() + rows.begin + 18);
+      if (status != SXT_OK) {
+        EXPECT_EQ(values_of(x), begun) << "allocation " << at << " of rank 1";
+      }
+    });
+    EXPECT_EQ(statuses[0], statuses[1]);
+    if (statuses[0] == SXT_OK) break;
+    ++failed;
+  }
+  EXPECT_GT(failed, 2);
+}
+
 TEST(WorldSolves, StartFromAGuessAndGiveItBackWhereTheyFail) {
   const Csr a = api_test::laplacian(16, 0.01);
   Task task{a, waves(a.rows), shares(a.rows, 2), {1, 1}};

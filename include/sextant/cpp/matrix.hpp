@@ -9,6 +9,8 @@
 namespace sextant {
 inline namespace cpp {
 
+class World;
+
 /// How arrays or a file become a matrix: the members of sxt_matrix_options, set to their defaults. The types of arrays
 /// are read off the arrays. value_type is for files (0, the default, keeps the file's) and for patterns without values
 /// (0: SXT_F64).
@@ -129,8 +131,10 @@ class Matrix : public detail::Object<sxt_matrix, sxt_matrix_destroy> {
   }
 
  private:
-  template <class Make>
-  Matrix(const Context &context, Make how) : Object(log_of(context)), info_{} {
+  friend class World;
+  // owner: a context, or a world.
+  template <class Owner, class Make>
+  Matrix(const Owner &owner, Make how) : Object(log_of(owner)), info_{} {
     make(how);
     info_ = info();
   }

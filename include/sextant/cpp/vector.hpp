@@ -12,6 +12,8 @@
 namespace sextant {
 inline namespace cpp {
 
+class World;
+
 /// A number for vectors of any type: it is rounded to theirs. An imaginary part for real vectors is SXT_E_TYPE.
 class Scalar {
  public:
@@ -100,17 +102,21 @@ class Vector : public detail::Object<sxt_vector, sxt_vector_destroy> {
   std::int64_t size() const noexcept { return sxt_vector_length(get()); }
   /// SXT_F64 and the like. [any-thread]
   sxt_value_type value_type() const noexcept { return type_; }
-  /// Where the values lie, perhaps in memory that only the device reaches. SXT_E_TYPE where T is not their type.
-  /// [any-thread]
+  /// Where the values lie, perhaps in memory that only the device reaches. SXT_E_TYPE where T is not their type,
+  /// SXT_E_NOT_SUPPORTED where they lie with several members of a world. [any-thread]
   template <Value T>
   std::span<T> data() const {
     detail::require_type("data()", value_type_of<T>, type_);
-    return {static_cast<T *>(sxt_vector_data(get())), static_cast<std::size_t>(size())};
+    void *const memory = sxt_vector_data(get());
+    detail::require(memory || size() == 0, SXT_E_NOT_SUPPORTED, "data(): the values lie with several members");
+    return {static_cast<T *>(memory), static_cast<std::size_t>(size())};
   }
 
  private:
-  template <class Make>
-  Vector(const Context &context, sxt_value_type type, Make how) : Object(log_of(context)), type_(type) {
+  friend class World;
+  // owner: a context, or a world.
+  template <class Owner, class Make>
+  Vector(const Owner &owner, sxt_value_type type, Make how) : Object(log_of(owner)), type_(type) {
     make(how);
   }
   template <class A>
