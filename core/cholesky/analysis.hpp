@@ -58,6 +58,7 @@ class Analysis {
   Runner &inverter() const;
   double solve_seconds(std::int64_t n_rhs) const;  // predicted, any number of them
   double factor_seconds() const { return factor_choice_->run_s; }
+  const registry::Kernel &factor_kernel() const { return *factor_choice_->kernel; }
   // Where entry (row, col) stands among a factor's numbers, in the order of elimination; -1: L has no such entry.
   std::int64_t place_of(std::int64_t row, std::int64_t col) const;
 

@@ -98,6 +98,7 @@ sxt_status Factor::factor(std::shared_ptr<Matrix> matrix, const volatile std::in
   outcome_.changed = 0;
   outcome_.changed_rows.clear();
   facts_.reset();
+  tried_.clear();
   try {
     analysis_->check_values(*matrix, symmetry_work_);
   } catch (const Error &problem) {
@@ -136,6 +137,12 @@ sxt_status Factor::factor(std::shared_ptr<Matrix> matrix, const volatile std::in
   matrix_ = std::move(matrix);
   version_ = matrix_->version();
   outcome_.factored = true;
+  try {
+    try_solver(1);
+  } catch (...) {
+    outcome_.factored = false;
+    throw;
+  }
   return SXT_OK;
 }
 
@@ -214,8 +221,11 @@ sxt_status Factor::solve(const SolveCall &call, sxt_cholesky_solve_report &repor
 sxt_status Factor::solve_plainly(const SolveCall &call) const {
   DeviceBuffer kept;
   sxt_status status = SXT_OK;
-  for (std::int64_t first = 0; first < call.n_rhs && status == SXT_OK; first += Analysis::most_columns)
-    status = solve_columns(call, first, std::min(call.n_rhs - first, Analysis::most_columns), kept);
+  for (std::int64_t first = 0; first < call.n_rhs && status == SXT_OK; first += Analysis::most_columns) {
+    const std::int64_t count = std::min(call.n_rhs - first, Analysis::most_columns);
+    try_solver(count);
+    status = solve_columns(call, first, count, kept);
+  }
   return status;
 }
 

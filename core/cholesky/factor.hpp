@@ -81,6 +81,7 @@ class Factor {
   bool wants(const SolveCall &call, const sxt_residual_norms &norms) const;
   void add(const void *correction, void *x) const;
   sxt_residual_norms residual_of(Refined &work, std::size_t j) const;
+  void try_solver(std::int64_t n_rhs) const;
   double inverse_norm(int size) const;
   Runner &truth() const;
 
@@ -95,6 +96,7 @@ class Factor {
   mutable std::mutex mutex_;  // of what follows
   mutable std::unique_ptr<FactorFacts> facts_;
   mutable std::unique_ptr<Runner> truth_;
+  mutable std::vector<const Runner *> tried_;  // a third party's, that solved a system of ours with this factor
 };
 
 }  // namespace sextant::cholesky

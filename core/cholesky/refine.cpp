@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Iterative refinement of right-hand sides (Wilkinson 1963; Higham 2002, chapter 12): residuals come in twice the
-// working precision from the one kernel that may judge answers, corrections from the factor.
+// working precision from the one kernel that may judge answers, corrections from the factor. The same residual judges
+// schedulers of third parties.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +10,7 @@
 
 #include "core/base/types.hpp"
 #include "core/cholesky/factor.hpp"
+#include "core/device/capturing.hpp"
 #include "core/device/stage.hpp"
 #include "core/operations/operations.hpp"
 #include "core/run/truth.hpp"
@@ -21,6 +23,20 @@ namespace {
 // A step that leaves more than this part of the residual does not help any more.
 constexpr double least_fall = 0.5;
 constexpr std::int64_t most_refined = 8;  // columns at once: each takes four vectors
+
+// 1 and -1, in an order without a pattern: n values of a type.
+std::vector<char> signs(sxt_value_type type, std::int64_t n) {
+  std::vector<char> out(static_cast<std::size_t>(n * value_bytes(type)));
+  with_value_type(type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    std::uint64_t bits = 1;
+    for (std::int64_t i = 0; i < n; ++i) {
+      bits = bits * 6364136223846793005u + 1442695040888963407u;  // Knuth's linear congruence
+      reinterpret_cast<T *>(out.data())[i] = bits >> 63 ? T(1) : T(-1);
+    }
+  });
+  return out;
+}
 
 }  // namespace
 
@@ -160,10 +176,45 @@ sxt_status Factor::refine(const SolveCall &call, std::int64_t first, std::size_t
   return status;
 }
 
+// A factor that a third party's scheduler made or solves with must solve one system of ours first: cases that a kernel
+// was proven on are small, and what it does with large ones is not known. An LDLH without interchanges may lose half
+// of the digits and more, so only what is far off is refused. Throws SXT_E_PLUGIN.
+void Factor::try_solver(std::int64_t n_rhs) const {
+  const Settings &settings = analysis_->settings();
+  Runner &solver = analysis_->solver(n_rhs);
+  const registry::Kernel &maker = analysis_->factor_kernel(), &kernel = *solver.choice().kernel;
+  if (maker.plugin->own && kernel.plugin->own) return;
+  if (outcome_.changed > 0 || !settings.schur_rows.empty() || analysis_->symbolic().n == 0)
+    return;  // of another matrix
+  Device &device = analysis_->context().device();
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::find(tried_.begin(), tried_.end(), &solver) != tried_.end()) return;
+  }
+  if (matrix_->version() != version_ || capturing(device)) return;
+  const sxt_value_type type = analysis_->value_type();
+  const std::int64_t n = analysis_->symbolic().n;
+  Refined work(device, n, value_bytes(type), 1);
+  device.copy(work.b.data(), signs(type, n).data(), work.column_bytes);
+  device.copy(work.x.data(), work.b.data(), work.column_bytes);
+  sxt_cholesky_args args = this->args(SXT_CHOLESKY_SOLVE);
+  args.b = work.x.data(), args.ldb = n, args.n_rhs = 1;
+  solver.ask(&args.h);
+  const sxt_residual_norms norms = residual_of(work, 0);
+  require(!(norms.norm_2 - norms.bound_2 > std::cbrt(epsilon(type)) * norms.size_2), SXT_E_PLUGIN, "what ",
+          kernel.name(), " solves with the factor of ", maker.name(), " leaves a residual of ",
+          norms.norm_2 / norms.size_2,
+          " of |b| + |A| |x|: one of the two kernels is wrong; name another in "
+          "options->scheduler, or leave its plugin out");
+  const std::lock_guard lock(mutex_);
+  tried_.push_back(&solver);
+}
+
 sxt_status Factor::solve_refined(const SolveCall &call, sxt_cholesky_solve_report &report) const {
   const std::int64_t most = std::min(call.n_rhs, most_refined), n = analysis_->symbolic().n;
   Refined work(analysis_->context().device(), n, value_bytes(analysis_->value_type()), most);
   sxt_status status = SXT_OK;
+  try_solver(most);
   for (std::int64_t first = 0; first < call.n_rhs && status == SXT_OK; first += most)
     status = refine(call, first, static_cast<std::size_t>(std::min(call.n_rhs - first, most)), work, report);
   return status;

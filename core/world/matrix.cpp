@@ -190,8 +190,8 @@ void WorldMatrix::multiply(const void *alpha, std::span<const void *const> x, co
 void WorldMatrix::refill_blocks() {
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     const RowRange range = range_of(i);
-    blocks_[i].interior->rewrite_values([&](Buffer &values) { split_values(range, values.data(), nullptr); });
-    blocks_[i].boundary->rewrite_values([&](Buffer &values) { split_values(range, nullptr, values.data()); });
+    blocks_[i].interior->rewrite_values([&](Buffer &values) { split_values(range, values.data(), nullptr); }, false);
+    blocks_[i].boundary->rewrite_values([&](Buffer &values) { split_values(range, nullptr, values.data()); }, false);
   }
 }
 

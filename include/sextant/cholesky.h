@@ -108,7 +108,8 @@ SXT_API void sxt_factor_options_init(sxt_factor_options *options, uint64_t struc
 /* Factors the present values of A; a NULL: of the analysis's matrix. a has that matrix's pattern, type and context. Where a is
  * refused (SXT_E_ARGUMENT, SXT_E_TYPE, SXT_E_DIMENSION) the object keeps what it holds; after any other failure it holds no factor. It can be
  * factored again in any case. SXT_E_NOT_POSITIVE_DEFINITE (names the row, counted as A's indices
- * are, and the pivot), SXT_E_NOT_FINITE, SXT_E_NOT_SYMMETRIC, SXT_E_DIMENSION (another pattern), SXT_E_TYPE. [exclusive] */
+ * are, and the pivot), SXT_E_NOT_FINITE, SXT_E_NOT_SYMMETRIC, SXT_E_DIMENSION (another pattern), SXT_E_TYPE, SXT_E_PLUGIN (a third
+ * party's scheduler made a factor that does not solve). [exclusive] */
 SXT_API sxt_status sxt_cholesky_factor(sxt_cholesky *cholesky, sxt_matrix *a, const sxt_factor_options *options);
 
 /* Which part of a solve is made. */

@@ -369,6 +369,22 @@ TEST(ThirdPartyTest, AFileWithoutATestedKernelIsNotAccepted) {
   EXPECT_THAT(last_error(context), HasSubstr("no case proved anything"));
 }
 
+// What one case cannot show: that new values are taken, and that M is symmetric.
+TEST(ThirdPartyTest, PreconditionersAreAskedTwice) {
+  const auto sentence = [](const std::string &plugin) {
+    const Context context = with({});
+    std::string all;
+    const auto note = [](void *user, const char *, const char *, std::int32_t outcome, const char *text) {
+      if (outcome == SXT_CHECK_FAILED) *static_cast<std::string *>(user) += std::string(text) + "\n";
+    };
+    sxt_plugin_check(context.get(), mock(plugin).c_str(), 0, note, &all);
+    return all;
+  };
+  EXPECT_EQ(sentence("preconditioner"), "");
+  EXPECT_THAT(sentence("preconditioner-stale"), HasSubstr("after new values its answer is"));
+  EXPECT_THAT(sentence("preconditioner-lopsided"), HasSubstr("M is not symmetric"));
+}
+
 // A scheduler that promises the least time has to be proven; one that is not keeps no other one out.
 TEST(ThirdPartySchedulers, AreUsedWhereTheyAreProvenAndElseOthersAre) {
   const auto a = random_sparse<double>(400, 5, 3);
@@ -386,6 +402,28 @@ TEST(ThirdPartySchedulers, AreUsedWhereTheyAreProvenAndElseOthersAre) {
     text.resize(static_cast<std::size_t>(length));
     const bool chosen = text.find("mock.scheduler") < text.find("cholesky.tasks.cpu");
     EXPECT_EQ(chosen, !wrong) << text;
+  }
+}
+
+// Its cases are small; a factor that it makes has to solve a system of the library's own before anyone may use it.
+TEST(ThirdPartySchedulers, AreNotBelievedWhereTheyAreWrongForLargeMatricesAlone) {
+  const Context context = with({"scheduler-wrong-where-large"});
+  for (const std::int64_t n : {400, 6000}) {
+    const auto a = random_sparse<double>(n, 5, 3);
+    const Matrix matrix = a.matrix(context);
+    sxt_analysis_options options;
+    sxt_analysis_options_init(&options, sizeof options);
+    options.scheduler = "mock.scheduler.wrong_where_large";
+    const Analysis analysis = analyse(matrix, &options);
+    const Cholesky cholesky = cholesky_of(analysis);
+    if (n == 400) {
+      EXPECT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_OK);
+      continue;
+    }
+    EXPECT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_E_PLUGIN);
+    EXPECT_THAT(last_error(context), HasSubstr("mock.scheduler.wrong_where_large leaves a residual"));
+    std::vector<double> b(static_cast<std::size_t>(n), 1), x(b);
+    EXPECT_EQ(sxt_cholesky_solve(cholesky.get(), n, 1, b.data(), n, x.data(), n, nullptr, nullptr), SXT_E_STATE);
   }
 }
 

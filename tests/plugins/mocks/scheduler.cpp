@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A sparse Cholesky scheduler of a third party: cholesky.columns.cpu under another name, which promises to take hardly
-// any time. With WRONG its factors are twice too large.
+// any time. With WRONG its factors are twice too large: 1 all of them, 2 those of more than 5000 rows.
 #include "sextant/plugin/plugin.h"
 
 #define sxt_plugin_entry_0 columns_entry
@@ -22,18 +22,19 @@ sxt_status promise(const sxt_query *query, const sxt_features *features, const s
 sxt_status run_mock(const void *state, void *session, const sxt_head *head, const sxt_exec *exec) {
   const sxt_status status = run(state, session, head, exec);
   const auto &args = as<sxt_cholesky_args>(head);
-  if (!WRONG || args.phase != SXT_CHOLESKY_FACTOR || status != SXT_OK) return status;
+  const sxt_symbolic &s = static_cast<const State *>(state)->s;
+  if (!WRONG || (WRONG == 2 && s.n <= 5000) || args.phase != SXT_CHOLESKY_FACTOR || status != SXT_OK) return status;
   return with_value_type(args.value_type, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    for (std::int64_t k = 0; k < static_cast<const State *>(state)->s.values; ++k)
-      static_cast<T *>(args.factor)[k] *= 2;
+    for (std::int64_t k = 0; k < s.values; ++k) static_cast<T *>(args.factor)[k] *= 2;
     return SXT_OK;
   });
 }
 
 const sxt_kernel mock = [] {
   sxt_kernel k = kernel;
-  k.name = WRONG ? "mock.scheduler.wrong" : "mock.scheduler";
+  constexpr const char *names[] = {"mock.scheduler", "mock.scheduler.wrong", "mock.scheduler.wrong_where_large"};
+  k.name = names[WRONG];
   k.candidates = promise;
   k.run = run_mock;
   return k;
@@ -43,6 +44,6 @@ const sxt_kernel mock = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   static const sxt_kernel *const kernels[] = {&mock};
-  static const sxt_plugin plugin = describe(WRONG ? "mock-scheduler-wrong" : "mock-scheduler", kernels);
+  static const sxt_plugin plugin = describe(mock.name, kernels);
   return *out = &plugin, SXT_OK;
 }

@@ -116,7 +116,7 @@ const sxt_kernel kernel = [] {
   static const sxt_cholesky_ops ops = {sizeof ops, bytes};
   sxt_kernel k = new_kernel(SXT_KIND_CHOLESKY, "cholesky.levels.cuda", "cuda",
                             "multifrontal, all fronts of a level at once, recorded and replayed", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_PLAIN_FACTOR;
   k.term_names = cuda::cuda_terms;
   k.ops = &ops;
   k.applicable = applicable;

@@ -149,7 +149,7 @@ const sxt_kernel kernel = [] {
   static const sxt_cholesky_ops ops = {sizeof ops, bytes};
   sxt_kernel k = new_kernel(SXT_KIND_CHOLESKY, "cholesky.streams.cuda", "cuda",
                             "supernodal right-looking, tasks first in first out on streams, events between them", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_PLAIN_FACTOR;
   k.term_names = cuda::cuda_terms;
   k.slots = slots;
   k.n_slots = 1;
