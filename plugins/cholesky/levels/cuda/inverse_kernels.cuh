@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Inverses of the triangles of 64 columns on the diagonal of a factor, for the solves: number (i, j) below the diagonal
-// stands where L has nothing, at (j, i). A block of threads has a triangle: its squares of 16 columns are inverted by
-// substitution, then those of 32 and 64 by two products each, -L22^-1 L21 L11^-1. Bound: the chain of the first step;
-// 64^3 / 3 operations a triangle.
+// Inverses of the triangles of 64 columns on the diagonal of a factor, before the sweeps of a solve: number (i, j)
+// below the diagonal stands at j + 64 i of its square. A block of threads has a triangle: its squares of 16 columns are
+// inverted by substitution, then those of 32 and 64 by two products each, -L22^-1 L21 L11^-1. Bound: the chain of the
+// first step; 64^3 / 3 operations a triangle.
 #pragma once
 
-#include "numbers.cuh"
+#include "sweep.cuh"
 
 namespace sextant_cholesky_levels {
 
@@ -69,31 +69,31 @@ __device__ void join_inverses(const Triangle<T> &t) {
   __syncthreads();
 }
 
-// Columns k0 .. k1-1 of job.front.
+// A row of blocks of threads for each set.
 template <class T>
-__global__ void __launch_bounds__(inverse_threads) invert_triangles(Numbers<T> v, const Job *jobs) {
-  const Call<T> call = call_here(v);
-  if (!call.l) return;
+__global__ void __launch_bounds__(inverse_threads) invert_triangles(Sweep<T> v, const Task *triangles) {
   T *const x = dynamic_memory<T>(), *const products = x + solve_columns * inverse_ld;
   const Triangle<T> t{x, products, reinterpret_cast<Real<T> *>(products + inverse_products)};
-  const Job job = jobs[blockIdx.x];
-  const Front f = v.fronts[job.front];
-  const int w = job.k1 - job.k0, lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const std::int64_t ld = f.rows;
-  T *const block = call.l + f.value_at + job.k0 * (ld + 1);
+  const Task task = triangles[blockIdx.x];
+  const Front f = v.fronts[task.front];
+  const int w = task.end - task.begin, lane = static_cast<int>(threadIdx.x) % 32,
+            warp = static_cast<int>(threadIdx.x) / 32;
+  const std::int64_t ld = f.rows, set = blockIdx.y;
+  const T *const block = v.l + set * v.stride_l + f.value_at + task.begin * (ld + 1);
   for (int c = warp; c < solve_columns; c += inverse_threads / 32)
     for (int r = c + lane; r < solve_columns; r += 32) {
-      const T number = r < w ? block[r + c * ld] : T{};
+      const T number = r < w && c < w ? block[r + c * ld] : T{};
       t.entry(r, c) = number;
-      if (r == c) t.reciprocals[c] = call.rule.definite && c < w ? reciprocal(numbers::real_of(number)) : Real<T>(1);
+      if (r == c) t.reciprocals[c] = !v.unit && c < w ? reciprocal(numbers::real_of(number)) : Real<T>(1);
     }
   __syncthreads();
   invert_squares(t);
   __syncthreads();
   join_inverses<T, inverse_first>(t);
   if (w > 2 * inverse_first) join_inverses<T, 2 * inverse_first>(t);
+  T *const to = v.inverses + set * v.stride_inverses + inverse_place(f, task.begin);
   for (int i = 1 + warp; i < w; i += inverse_threads / 32)
-    for (int j = lane; j < i; j += 32) block[j + i * ld] = t.inverse(i, j);
+    for (int j = lane; j < i; j += 32) to[j + i * solve_columns] = t.inverse(i, j);
 }
 
 }  // namespace sextant_cholesky_levels

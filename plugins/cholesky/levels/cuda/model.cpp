@@ -36,6 +36,13 @@ Room factor_room(const sxt_cholesky_query &q, double update_values) {
       1};
 }
 
+// Numbers that the inverses of triangles take, without a structure: fronts of up to 16 columns have hardly any.
+static double inverses_of(const sxt_cholesky_query &q) {
+  double columns = 0;
+  for (int c = 2; c < SXT_CHOLESKY_CLASSES; ++c) columns += q.classes[c].columns;
+  return solve_columns * columns;
+}
+
 Room solve_room(const sxt_cholesky_query &q) {
   const double number = static_cast<double>(value_bytes(q.m.q.value_type));
   const double column = number * (2 * static_cast<double>(q.m.rows) + static_cast<double>(q.index_size));
@@ -47,7 +54,7 @@ Room solve_room(const sxt_cholesky_query &q) {
     room.columns = std::min((q.n_rhs + tile_columns - 1) / tile_columns, groups) * tile_columns;
     if (q.n_rhs < tile_columns) room.columns = q.n_rhs;
   }
-  room.sets = sets_of(q, static_cast<double>(room.columns) * column);
+  room.sets = sets_of(q, static_cast<double>(room.columns) * column + number * inverses_of(q));
   return room;
 }
 
@@ -112,8 +119,8 @@ void estimate_bytes(const sxt_cholesky_query &q, std::uint64_t *host, std::uint6
   } else {
     const Room room = solve_room(q);
     *device = static_cast<std::uint64_t>(lists + 4 * index + 4 * n + 48 * supers +
-                                         number * static_cast<double>(room.columns) * static_cast<double>(room.sets) *
-                                             (2 * n + index));
+                                         number * static_cast<double>(room.sets) *
+                                             (static_cast<double>(room.columns) * (2 * n + index) + inverses_of(q)));
   }
   *host = static_cast<std::uint64_t>(4 * n + 4 * index + (sizeof(Front) + 48) * supers + 1e4);
 }

@@ -35,6 +35,7 @@ Plan::Plan(const sxt_symbolic &symbolic, const Widths &given, bool solves)
   find_fronts();
   const Lists lists = by_level();
   if (solves) {
+    find_triangles();
     find_tasks(lists);
   } else {
     place_updates(lists);
@@ -58,7 +59,7 @@ void Plan::find_fronts() {
   for (std::int64_t p = 0; p < s.n_super; ++p) {
     std::fill(super_of.begin() + s.super_ptr[p], super_of.begin() + s.super_ptr[p + 1], static_cast<std::int32_t>(p));
     Front &f = fronts[p];
-    f.value_at = s.value_ptr[p], f.row_at = s.row_ptr[p], f.update_at = 0;
+    f.value_at = s.value_ptr[p], f.row_at = s.row_ptr[p], f.update_at = f.inverse_at = 0;
     f.first = static_cast<std::int32_t>(s.super_ptr[p]);
     f.width = static_cast<std::int32_t>(s.super_ptr[p + 1] - s.super_ptr[p]);
     f.rows = static_cast<std::int32_t>(s.row_ptr[p + 1] - s.row_ptr[p]);
@@ -116,7 +117,6 @@ void Plan::find_levels(const Lists &lists) {
     most_large = std::max(most_large, static_cast<std::int64_t>(large.size()));
     if (!large.empty()) add_large(level, large);
   }
-  add_inverses();
 }
 
 // The class of a launch that takes the small fronts of each class along. Few of them join those of the next larger
@@ -234,19 +234,15 @@ BlockColumn Plan::block_column(const std::vector<std::int32_t> &large, std::int3
   return out;
 }
 
-// Triangles of 64 columns on the diagonal of fronts that solves cut into tasks. All of them in one launch at the end: a
-// launch beside each level holds up what the next level waits for.
-void Plan::add_inverses() {
-  inverses.first = static_cast<std::int64_t>(jobs.size());
+// Triangles of 64 columns on the diagonal of fronts that solves cut into tasks.
+void Plan::find_triangles() {
   for (std::size_t p = 0; p < fronts.size(); ++p) {
-    const Front &f = fronts[p];
+    Front &f = fronts[p];
+    f.inverse_at = static_cast<std::int64_t>(triangles.size()) * inverse_values;
     if (!f.factored || is_narrow(f)) continue;
     for (std::int32_t k = 0; k < f.width; k += solve_columns)
-      jobs.push_back({static_cast<std::int32_t>(p), 0, 1, k, std::min(k + solve_columns, f.width), 0, 0, 0});
+      triangles.push_back({static_cast<std::int32_t>(p), k, std::min(k + solve_columns, f.width), 0});
   }
-  inverses.count = static_cast<std::int32_t>(static_cast<std::int64_t>(jobs.size()) - inverses.first);
-  inverses.blocks = static_cast<std::uint32_t>(inverses.count);
-  launches += inverses.count > 0;
 }
 
 // Where narrow fronts with narrow descendants alone are many, they come first, and backwards last.
@@ -313,7 +309,7 @@ std::uint64_t Plan::bytes() const {
   const auto of = [](const auto &list) { return list.size() * sizeof(list[0]); };
   std::uint64_t sum = sizeof *this + of(fronts) + of(super_of) + of(place) + of(children.begin) + of(children.list) +
                       of(handing) + of(levels) + of(small) + of(small_fronts) + of(jobs) + of(forward.list) +
-                      of(backward.list) + of(narrow);
+                      of(backward.list) + of(triangles) + of(narrow);
   for (const Level &level : levels) {
     sum += of(level.columns);
     for (const BlockColumn &column : level.columns) sum += of(column.steps);

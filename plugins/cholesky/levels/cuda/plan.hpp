@@ -18,6 +18,7 @@ inline constexpr int panel_columns = 64, panel_rows = 128;
 inline constexpr int tile = 64, wide_tile = 128;
 inline constexpr int assemble_columns = 8;  // of a front, for one block of threads
 inline constexpr int solve_columns = 64;    // of a front, for one task of a solve; also rows below them
+inline constexpr std::int64_t inverse_values = std::int64_t{solve_columns} * solve_columns;  // of one triangle
 // A front of so many rows and columns is one warp's in a solve; so many of them are one task, fewer with several
 // right-hand sides.
 inline constexpr int narrow_rows = 64, narrow_columns = 32, narrow_fronts = 8;
@@ -48,6 +49,7 @@ inline constexpr std::int64_t small_margin = 512;
 // A supernode as kernels see it.
 struct Front {
   std::int64_t value_at, row_at, update_at;  // in the factor, in the row lists, in its level's buffer
+  std::int64_t inverse_at;                   // of its first triangle's inverse, among those of a solve
   std::int32_t first, width, rows, parent;   // first: its first column
   std::int32_t child_begin, child_end;
   std::int32_t buffer;    // 0 or 1: by its level
@@ -122,13 +124,13 @@ class Plan {
   std::vector<std::int32_t> small;  // small fronts by level and class
   std::vector<Front> small_fronts;  // the same, as kernels read them
   std::vector<Job> jobs;
-  Group inverses;                      // of triangles on the diagonal, a block of threads each, for the solves
   std::int64_t update_values[2] = {};  // numbers of the two buffers
   std::int64_t most_large = 0;         // large fronts of one level
   std::int64_t launches = 0;
 
   // Solves.
   Tasks forward, backward;
+  std::vector<Task> triangles;       // on the diagonal of fronts, begin, end: columns; their inverses are made first
   std::vector<std::int32_t> narrow;  // fronts by level
 
   std::uint64_t bytes() const;
@@ -145,7 +147,7 @@ class Plan {
   void add_forward(std::int32_t p);
   void add_backward(std::int32_t p);
   void add_narrow(std::vector<Task> &to, std::int32_t first, std::int32_t end);
-  void add_inverses();
+  void find_triangles();
   int class_of(const Front &front) const;
   std::array<int, small_classes> joined_classes(const std::vector<std::int32_t> &list) const;
   void add_small(Level &level, const std::vector<std::int32_t> &fronts);

@@ -7,7 +7,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "inverse_kernels.cuh"
 #include "large_kernels.cuh"
 #include "product_kernels.cuh"
 #include "sextant/sdk/cancel.hpp"
@@ -66,14 +65,6 @@ class Recorder {
     if (forked[0]) lanes_.order(Recorded::small, Recorded::main);
     if (forked[1]) lanes_.order(Recorded::medium, Recorded::main);
     follows_ = chains_ && alone;
-  }
-  // After all levels: what solves need.
-  void inverses() {
-    const Group &group = plan_.inverses;
-    if (group.count == 0) return;
-    invert_triangles<T>
-        <<<blocks(group), inverse_threads, inverse_shared<T>(), lanes_.lane(Recorded::main)>>>(v_, jobs(group));
-    cuda::need_launch("inverses of triangles");
   }
 
  private:
@@ -249,7 +240,7 @@ sxt_status load_factor(const sxt_exec *exec, sxt_value_type type, const Widths &
     auto bytes = small_bytes(widths);
     for (std::int64_t &each : bytes) each += small_margin;
     load(scatter_values<T, T>, 0), load(scatter_values<T, typename HalfOf<T>::type>, 0), load(place_call<T>, 0);
-    load(clear_numbers<T>, 0), load(invert_triangles<T>, inverse_shared<T>());
+    load(clear_numbers<T>, 0);
     load(factor_small_fronts<T, small_threads(0)>, static_cast<std::size_t>(bytes[0]));
     load(factor_small_fronts<T, small_threads(1)>, static_cast<std::size_t>(bytes[1]));
     load(factor_small_fronts<T, small_threads(2)>, static_cast<std::size_t>(bytes[2]));
@@ -282,7 +273,6 @@ void record(const State &state, FactorSession &session, bool chains) {
   session.recorded.record([&](Recorded &lanes) {
     Recorder<T> recorder(state, session, lanes, chains);
     for (const Level &level : state.plan->levels) recorder.level(level);
-    recorder.inverses();
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "inverse_kernels.cuh"
 #include "sextant/sdk/cancel.hpp"
 #include "state.hpp"
 #include "tile_kernels.cuh"
@@ -42,6 +43,7 @@ class Solve {
     const std::int64_t numbers = std::int64_t{v.parts} * v.columns * (2 * v.n + v.size);
     cuda::fill_bytes(&exec_, session_.work.data(), 0xff,
                      solve_counters + static_cast<std::uint64_t>(numbers) * sizeof(T), "mark what is not there yet");
+    if (first == 0) invert(v, sets);
     if (!begins_) move(v, true);
     if (begins_) {
       run<true>(v, 0, plan_.forward.split, true);
@@ -81,6 +83,8 @@ class Solve {
     v.unit = args_.factors == SXT_FACTORS_LDLH, v.divides = v.unit && begins_, v.places = ends_;
     v.perm = state_.perm.as<const std::int32_t>();
     v.l = set_of<T>(static_cast<const void *>(args_.factor), args_.stride_factor, set);
+    v.inverses = session_.inverses.template as<T>();
+    v.stride_inverses = static_cast<std::int64_t>(plan_.triangles.size()) * inverse_values;
     v.stride_l = args_.stride_factor, v.stride_b = args_.stride_b, v.ldb = args_.ldb;
     v.b = set_of<T>(args_.b, args_.stride_b, set) + first * args_.ldb;
     v.n = plan_.s.n, v.size = static_cast<std::int64_t>(plan_.place.size());
@@ -90,6 +94,14 @@ class Solve {
     v.y = reinterpret_cast<T *>(work + solve_counters);
     v.z = v.y + std::int64_t{v.parts} * v.columns * v.n, v.vectors = v.z + std::int64_t{v.parts} * v.columns * v.n;
     return v;
+  }
+  // The triangles on the diagonals of some sets; later groups of right-hand sides use their inverses, too.
+  void invert(const Sweep<T> &v, std::int64_t sets) {
+    if (plan_.triangles.empty()) return;
+    const dim3 blocks(static_cast<unsigned>(plan_.triangles.size()), static_cast<unsigned>(sets));
+    invert_triangles<<<blocks, inverse_threads, inverse_shared<T>(), stream_>>>(
+        v, state_.triangles.template as<const Task>());
+    cuda::need_launch("inverses of triangles");
   }
   // Between b and y, in the order of elimination.
   void move(const Sweep<T> &v, bool in) {
@@ -157,6 +169,7 @@ sxt_status load_solve(const sxt_exec *exec, State &state) {
     load(sweep_narrow<T, 1, true>, narrow_shared<T>(1)), load(sweep_narrow<T, 1, false>, narrow_shared<T>(1));
     load(sweep_narrow<T, narrow_group, true>, narrow_shared<T>(narrow_group));
     load(sweep_narrow<T, narrow_group, false>, narrow_shared<T>(narrow_group));
+    load(invert_triangles<T>, inverse_shared<T>());
     load(forward_tiles<T>, tile_shared<T>()), load(backward_tiles<T>, tile_shared<T>());
     return status;
   });

@@ -36,6 +36,7 @@ void for_arrays(State &at, const Plan &plan, bool solves, F &&f) {
   list(at.narrow, plan.narrow, "narrow fronts");
   list(at.forward, plan.forward.list, "forward tasks");
   list(at.backward, plan.backward.list, "backward tasks");
+  list(at.triangles, plan.triangles, "triangles");
 }
 
 }  // namespace
@@ -49,11 +50,22 @@ std::uint64_t state_bytes(const Plan &plan, bool solves) {
   return sum;
 }
 
+namespace {
+
+std::uint64_t work_bytes(const Plan &plan, sxt_value_type type, const Room &room) {
+  const std::uint64_t rows = 2 * static_cast<std::uint64_t>(plan.s.n) + plan.place.size();
+  return solve_counters + value_bytes(type) * static_cast<std::uint64_t>(room.sets * room.columns) * rows;
+}
+std::uint64_t inverses_of(const Plan &plan) {  // numbers
+  return plan.triangles.size() * static_cast<std::uint64_t>(inverse_values);
+}
+
+}  // namespace
+
 std::uint64_t session_bytes(const Plan &plan, sxt_value_type type, bool solves, const Room &room) {
   const std::uint64_t number = value_bytes(type), n = static_cast<std::uint64_t>(plan.s.n);
   const auto sets = static_cast<std::uint64_t>(room.sets);
-  if (solves)
-    return solve_counters + number * sets * static_cast<std::uint64_t>(room.columns) * (2 * n + plan.place.size());
+  if (solves) return work_bytes(plan, type, room) + number * sets * inverses_of(plan);
   return sets * number * static_cast<std::uint64_t>(plan.update_values[0] + plan.update_values[1]) + call_bytes +
          sets * sizeof(unsigned) * static_cast<std::uint64_t>(plan.most_large) + sets * (verdict_bytes + n);
 }
@@ -81,8 +93,9 @@ void fill(Session &session, const State &state, const sxt_exec *exec) {
   const std::uint64_t number = value_bytes(state.type), n = static_cast<std::uint64_t>(plan.s.n);
   const auto sets = static_cast<std::uint64_t>(state.room.sets);
   if (state.phase == SXT_CHOLESKY_SOLVE) {
-    session.solve.emplace().work =
-        DeviceArray(exec, session_bytes(plan, state.type, true, state.room), "right-hand sides and vectors of fronts");
+    SolveSession &s = session.solve.emplace();
+    s.work = DeviceArray(exec, work_bytes(plan, state.type, state.room), "right-hand sides and vectors of fronts");
+    s.inverses = DeviceArray(exec, number * sets * inverses_of(plan), "inverses of triangles");
     return;
   }
   FactorSession &s = session.factor.emplace();

@@ -27,8 +27,8 @@ struct State {
   int multiprocessors = 1;
   sextant_cholesky::Tables tables{};
   DeviceArray super_ptr, row_ptr, value_ptr, rows, super_of, fronts, place, children;
-  DeviceArray entry_from, entry_to, small, jobs;  // the factorisation's
-  DeviceArray perm, narrow, forward, backward;    // the solves'
+  DeviceArray entry_from, entry_to, small, jobs;           // the factorisation's
+  DeviceArray perm, narrow, forward, backward, triangles;  // the solves'
 };
 
 // Bytes in device space; the same sums as the arrays are made of.
@@ -48,7 +48,8 @@ struct FactorSession {
 };
 
 struct SolveSession {
-  DeviceArray work;  // counters of tasks, and of each set y, z and the vectors of fronts (sweep.cuh)
+  DeviceArray work;      // counters of tasks, and of each set y, z and the vectors of fronts (sweep.cuh)
+  DeviceArray inverses;  // of each set's triangles
 };
 
 struct Session {

@@ -31,8 +31,9 @@ struct Sweep {
   bool places;               // backwards: the solution goes to b
   const std::int32_t *perm;  // of b
   const T *l;
+  T *inverses;  // of triangles on the diagonal, a square each
   T *b, *y, *z, *vectors;
-  std::int64_t stride_l, stride_b, ldb, n, size;
+  std::int64_t stride_l, stride_inverses, stride_b, ldb, n, size;
   unsigned long long *ticket;  // begins as -1
   std::int32_t *waits;         // not 0 until a wait was given up
   std::int32_t *status;        // where a fault is told; may be NULL
@@ -41,15 +42,25 @@ struct Sweep {
 // A group of right-hand sides: its arrays, and how many it has.
 template <class T>
 struct SweepPart {
-  const T *l;
+  const T *l, *inverses;
   T *b, *y, *z, *vectors;
   int columns;
 };
 template <class T>
 __device__ SweepPart<T> sweep_part(const Sweep<T> &v, int part) {
   const int set = part / v.groups, first = part % v.groups * v.columns;
-  return {v.l + set * v.stride_l,       v.b + set * v.stride_b + first * v.ldb, v.y + part * v.n * v.columns,
-          v.z + part * v.n * v.columns, v.vectors + part * v.size * v.columns,  min(v.columns, v.all_columns - first)};
+  return {v.l + set * v.stride_l,
+          v.inverses + set * v.stride_inverses,
+          v.b + set * v.stride_b + first * v.ldb,
+          v.y + part * v.n * v.columns,
+          v.z + part * v.n * v.columns,
+          v.vectors + part * v.size * v.columns,
+          min(v.columns, v.all_columns - first)};
+}
+
+// Where the inverse of a front's triangle that begins at a column stands.
+__device__ inline std::int64_t inverse_place(const Front &f, int begin) {
+  return f.inverse_at + begin / solve_columns * inverse_values;
 }
 
 // ---- numbers that are there, or not yet ---------------------------------------------------------------------------

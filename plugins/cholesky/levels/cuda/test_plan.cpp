@@ -155,15 +155,16 @@ void check_backward(const Plan &plan) {
   for (const int each : left) EXPECT_EQ(each, 0);
 }
 
-// Triangles on the diagonal are inverted once each, those of fronts that solves cut into tasks.
-void check_inverses(const Structure &structure) {
-  const Plan plan(structure.view(), {}, false);
+// Triangles on the diagonal are inverted once each, those of fronts that solves cut into tasks, and each has a place.
+void check_inverses(const Plan &plan) {
   std::vector<int> columns(plan.fronts.size(), 0);
-  for (std::int64_t k = plan.inverses.first; k < plan.inverses.first + plan.inverses.count; ++k) {
-    const Job &job = plan.jobs[k];
-    EXPECT_EQ(job.k0, columns[job.front]);
-    EXPECT_LE(job.k1 - job.k0, solve_columns);
-    columns[job.front] = job.k1;
+  for (std::size_t k = 0; k < plan.triangles.size(); ++k) {
+    const Task &t = plan.triangles[k];
+    EXPECT_EQ(t.begin, columns[t.front]);
+    EXPECT_LE(t.end - t.begin, solve_columns);
+    EXPECT_EQ(plan.fronts[t.front].inverse_at + t.begin / solve_columns * inverse_values,
+              static_cast<std::int64_t>(k) * inverse_values);
+    columns[t.front] = t.end;
   }
   for (std::size_t p = 0; p < plan.fronts.size(); ++p) {
     const Front &f = plan.fronts[p];
@@ -185,7 +186,7 @@ void check_solve(const Structure &structure, std::int64_t columns = 1) {
   Widths widths;
   widths.columns = columns;
   const Plan plan(structure.view(), widths, true);
-  check_forward(plan), check_backward(plan), check_inverses(structure), check_sizes(plan);
+  check_forward(plan), check_backward(plan), check_inverses(plan), check_sizes(plan);
   for (std::int64_t k = 0; k < plan.forward.split; ++k) EXPECT_LT(plan.forward.list[k].front, 0);
   for (std::size_t k = static_cast<std::size_t>(plan.backward.split); k < plan.backward.list.size(); ++k)
     EXPECT_LT(plan.backward.list[k].front, 0);

@@ -49,9 +49,9 @@ __device__ void copy_piece(T *to, const T *from, std::int64_t ld, int rows, int 
     copy_later(to + r + c * piece_ld, there ? from + r + c * ld : from, there);
   }
 }
-// The inverse of a triangle of w columns, transposed, its diagonal included.
+// The inverse of a triangle of w columns, transposed, its diagonal included, which comes from L's.
 template <class T>
-__device__ void copy_inverse(T *to, const T *diagonal, std::int64_t ld, int w, bool unit) {
+__device__ void copy_inverse(T *to, const T *inverse, const T *diagonal, std::int64_t ld, int w, bool unit) {
   const int r = static_cast<int>(threadIdx.x) % solve_columns;
   for (int c = static_cast<int>(threadIdx.x) / solve_columns; c < solve_columns; c += row_shares) {
     if (r == c) {
@@ -60,7 +60,7 @@ __device__ void copy_inverse(T *to, const T *diagonal, std::int64_t ld, int w, b
       continue;
     }
     const bool there = r < c && c < w;
-    copy_later(to + r + c * piece_ld, there ? diagonal + r + c * ld : diagonal, there);
+    copy_later(to + r + c * piece_ld, there ? inverse + r + c * solve_columns : inverse, there);
   }
 }
 
@@ -172,7 +172,7 @@ __device__ void forward_tile(const Sweep<T> &v, const SweepPart<T> &s, const Fro
       copy_piece(m.piece(k), block + begin + k * solve_columns * ld, ld, end - begin,
                  min(solve_columns, before - k * solve_columns));
     else if (k == pieces && inverts)
-      copy_inverse(m.piece(k), block + begin * (ld + 1), ld, end - begin, v.unit);
+      copy_inverse(m.piece(k), s.inverses + inverse_place(f, begin), block + begin * (ld + 1), ld, end - begin, v.unit);
   };
   copy(0);
   find_first_rows(v, f, begin, first_rows);
@@ -241,7 +241,7 @@ __device__ void backward_tile(const Sweep<T> &v, const SweepPart<T> &s, const Fr
     if (k < pieces)
       copy_piece(m.piece(k), block + rows_of(k).x + t.begin * ld, ld, rows_of(k).y - rows_of(k).x, w);
     else if (k == pieces && f.factored)
-      copy_inverse(m.piece(k), block + t.begin * (ld + 1), ld, w, v.unit);
+      copy_inverse(m.piece(k), s.inverses + inverse_place(f, t.begin), block + t.begin * (ld + 1), ld, w, v.unit);
   };
   copy(0);
   Sum sum;

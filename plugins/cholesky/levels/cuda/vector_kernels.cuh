@@ -26,13 +26,13 @@ struct Piece {
   T at[share_columns];
 };
 
-// A line of every column of the upper triangle of 64 columns, where the inverse lies, comes near.
+// A line of every row of an inverse comes near.
 template <class T>
-__device__ void prefetch_inverse(const T *diagonal, std::int64_t ld, int w) {
+__device__ void prefetch_inverse(const T *inverse, int w) {
   constexpr int lines = solve_columns * sizeof(T) / 128;
   for (int e = threadIdx.x; e < lines * w; e += sweep_threads) {
     const int c = e / lines, r = e % lines * static_cast<int>(128 / sizeof(T));
-    if (r < c) asm volatile("prefetch.global.L2 [%0];" ::"l"(diagonal + r + c * ld));
+    if (r < c) asm volatile("prefetch.global.L2 [%0];" ::"l"(inverse + r + c * solve_columns));
   }
 }
 
@@ -112,7 +112,7 @@ struct ForwardTask {
     } else if (!f.factored || !columns) {
       count = 0;
     } else if (piece == pieces) {  // its row of the inverse, without the diagonal
-      at += t.begin + share * share_columns + (t.begin + row) * ld, step = 1;
+      at = s.inverses + inverse_place(f, t.begin) + share * share_columns + row * solve_columns, step = 1;
       count = row < own ? row - share * share_columns : 0;
     } else {
       const int r = f.width + (piece - pieces - 1) * solve_columns + row;
@@ -176,7 +176,7 @@ __device__ void forward_task(const Sweep<T> &v, const SweepPart<T> &s, const Tas
   Real<T> reciprocal = 1;
   if (at.columns && f.factored) {
     const T *const diagonal = at.block + t.begin * (std::int64_t{f.rows} + 1);
-    prefetch_inverse(diagonal, f.rows, at.own);
+    prefetch_inverse(s.inverses + inverse_place(f, t.begin), at.own);
     if (!v.unit && first_share && at.row < at.own)
       reciprocal = 1 / numbers::real_of(diagonal[at.row * (std::int64_t{f.rows} + 1)]);
   }
@@ -267,9 +267,10 @@ struct BackwardTask {
     // Its column of the inverse, without the diagonal.
     const int i = static_cast<int>(threadIdx.x) % solve_columns;
     const int j0 = static_cast<int>(threadIdx.x) / solve_columns * share_columns;
-    const T *const at = block + t.begin + i + (t.begin + j0) * ld;
+    const T *const at = s.inverses + inverse_place(f, t.begin) + i + j0 * solve_columns;
 #pragma unroll
-    for (int e = 0; e < share_columns; ++e) to.at[e] = piece == pieces && j0 + e > i && j0 + e < own ? at[e * ld] : T{};
+    for (int e = 0; e < share_columns; ++e)
+      to.at[e] = piece == pieces && j0 + e > i && j0 + e < own ? at[e * solve_columns] : T{};
   }
   // The row of the solution that a thread of the first 64 brings for a piece.
   __device__ __forceinline__ int solution_row(int piece) const {
@@ -323,7 +324,7 @@ __device__ void backward_task(const Sweep<T> &v, const SweepPart<T> &s, const Ta
   T mine{};  // the right-hand side of this lane's column
   if (at.lane % 4 == 0 && column < at.own) mine = begin_backward(v, s, f, t.begin + column, 0);
   const T *const diagonal = at.block + t.begin * (std::int64_t{f.rows} + 1);
-  prefetch_inverse(diagonal, f.rows, at.own);
+  prefetch_inverse(s.inverses + inverse_place(f, t.begin), at.own);
   const Real<T> reciprocal =
       thread < at.own && !v.unit ? 1 / numbers::real_of(diagonal[row * (std::int64_t{f.rows} + 1)]) : Real<T>(1);
   T sum[warp_columns] = {};
