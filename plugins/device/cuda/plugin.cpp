@@ -6,6 +6,7 @@
 
 #include "device.hpp"
 #include "machine.hpp"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant::plugin;
 namespace cuda = sextant::device_cuda;
@@ -259,8 +260,6 @@ const sxt_kernel kernel = [] {
 
 // No call of CUDA here: loading the plugin costs nothing; count() asks the driver.
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("device-cuda", kernels);
   cuda::set_host(host);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("device-cuda", out);
 }

@@ -139,8 +139,5 @@ const sxt_kernel reference = [] {
 }  // namespace sextant_cholesky
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant_cholesky::reference};
-  static const sxt_kind *const kinds[] = {&sextant_cholesky::kind};
-  static const sxt_plugin plugin = sextant_cholesky::describe("cholesky-reference", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&sextant_cholesky::reference, &sextant_cholesky::kind>("cholesky-reference", out);
 }

@@ -74,7 +74,5 @@ const sxt_kernel kernel = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = sextant_dense::describe("dense-loops", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&kernel>("dense-loops", out);
 }

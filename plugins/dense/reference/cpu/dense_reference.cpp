@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "sextant/sdk/describe.hpp"
 #include "textbook.hpp"
 
 namespace sextant_dense {
@@ -43,8 +44,5 @@ const sxt_kernel reference = [] {
 }  // namespace sextant_dense
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant_dense::reference};
-  static const sxt_kind *const kinds[] = {&sextant_dense::kind};
-  static const sxt_plugin plugin = sextant_dense::describe("dense-reference", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&sextant_dense::reference, &sextant_dense::kind>("dense-reference", out);
 }

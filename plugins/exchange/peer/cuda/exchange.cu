@@ -14,6 +14,7 @@
 #include "plugin.hpp"
 #include "sextant/plugin/kinds/exchange.h"
 #include "sextant/sdk/cuda/exec.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::exchange_cuda {
 namespace {
@@ -273,7 +274,5 @@ const sxt_kernel staged = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::exchange_cuda;
-  static const sxt_kernel *const kernels[] = {&peer, &copies, &staged, &rendezvous_kernel};
-  static const sxt_plugin plugin = sextant::plugin::describe("exchange-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&peer, &copies, &staged, &rendezvous_kernel>("exchange-cuda", out);
 }

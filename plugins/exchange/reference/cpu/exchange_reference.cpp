@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "exchange_reference.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::exchange_reference {
 namespace {
@@ -27,11 +28,6 @@ sxt_status run(const void *type_of, void *, const sxt_head *head, const sxt_exec
   });
 }
 
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
-                   void **state) {
-  return guard(exec, [&] { return give(new sxt_value_type(problem->query->value_type), state); });
-}
-
 // An index, a value read where it is likely to miss, a value written.
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
@@ -52,9 +48,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_EXCHANGE, "exchange.reference.cpu", "cpu", "one value after the other", run);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_REFERENCE;
-  k.prepare = prepare;
-  k.release = destroy<sxt_value_type>;
-  k.candidates = candidates;
+  set_calls<sxt_value_type>(k, {nullptr, candidates, prepare_type});
   return k;
 }();
 
@@ -62,8 +56,5 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::exchange_reference;
-  static const sxt_kernel *const kernels[] = {&kernel, &rendezvous_kernel};
-  static const sxt_kind *const kinds[] = {&kind.one, &rendezvous_kind};
-  static const sxt_plugin plugin = sextant::plugin::describe("exchange-reference", kernels, kinds, 2);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&kernel, &rendezvous_kernel, &kind.one, &rendezvous_kind>("exchange-reference", out);
 }

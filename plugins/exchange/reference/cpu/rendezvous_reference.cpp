@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "exchange_reference.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/rendezvous.hpp"
 
 namespace sextant::exchange_reference {
@@ -104,11 +105,6 @@ sxt_status run(const void *type_of, void *, const sxt_head *head, const sxt_exec
   });
 }
 
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
-                   void **state) {
-  return guard(exec, [&] { return give(new sxt_value_type(problem->query->value_type), state); });
-}
-
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_rendezvous_query>(query);
@@ -127,9 +123,7 @@ const sxt_kernel rendezvous_kernel = [] {
   sxt_kernel k =
       new_kernel(SXT_KIND_RENDEZVOUS, "rendezvous.reference.cpu", "cpu", "flags and packets in host memory", run);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_REFERENCE;
-  k.prepare = prepare;
-  k.release = destroy<sxt_value_type>;
-  k.candidates = candidates;
+  set_calls<sxt_value_type>(k, {nullptr, candidates, prepare_type});
   return k;
 }();
 
