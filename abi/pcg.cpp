@@ -97,7 +97,8 @@ void check_apart(const sxt_pcg &pcg, std::int64_t count, const void *b, std::int
 
 // The explanation of a residual that did not fall: the limit is the rounding of x in its type.
 std::string limit_text(const sxt_pcg_report &answer) {
-  const bool at_limit = answer.reason == SXT_REASON_STAGNATED && answer.residual_norm <= 4 * answer.rounding_limit;
+  const bool at_limit =
+      answer.reason == SXT_REASON_STAGNATED && answer.residual_norm <= at_rounding_limit * answer.rounding_limit;
   if (!at_limit) return "";
   return text(
       "; the limit is the rounding of x itself: rounded to the matrix's type, even the exact solution may have "
@@ -113,9 +114,10 @@ sxt_status conclude(const sxt_pcg &pcg, const sxt_pcg_report &answer, sxt_pcg_re
   if (answer.reason == SXT_REASON_CONVERGED || answer.reason == SXT_REASON_NONE) return SXT_OK;
   const std::string which =
       column < 0 ? "" : text("column ", column + pcg.index_base, " (counting from ", pcg.index_base, ") ");
+  const std::string limit = limit_text(answer);
+  const std::string advice = limit.empty() ? ending_advice(answer.reason, pcg.null_space_size) : limit;
   remember(id_of(&pcg), text(which, "not converged: ", reason_sentence(answer.reason), ", at iteration ",
-                             answer.iterations, "; true relative residual ", answer.true_relative_residual,
-                             limit_text(answer), ending_advice(answer.reason, pcg.null_space_size))
+                             answer.iterations, "; true relative residual ", answer.true_relative_residual, advice)
                             .c_str());
   return SXT_NOT_CONVERGED;
 }
@@ -229,11 +231,17 @@ std::unique_ptr<sxt_pcg> make_solver(const std::shared_ptr<Matrix> &matrix, cons
 
 // Options are read at a gather: what is wrong with them on one rank is refused by all.
 void create_in_world(const sxt_matrix &a, const sxt_pcg_options *options, sxt_pcg **pcg) {
-  PcgSettings settings;
-  a.world->world().together("sxt_pcg_create", 0,
-                            [&](Frame &) { settings = settings_of(read_sized(options, defaults(), "options")); });
-  counting_from(a.index_base, [&] { *pcg = std::make_unique<sxt_pcg>(a.world, settings).release(); });
-  (*pcg)->index_base = a.index_base;
+  constexpr const char *call = "sxt_pcg_create";
+  World &world = a.world->world();
+  world.collective(call, [&] {
+    PcgSettings settings;
+    world.together(call, 0, [&](Frame &) {
+      given(pcg, "pcg");
+      settings = settings_of(read_sized(options, defaults(), "options"));
+    });
+    counting_from(a.index_base, [&] { *pcg = std::make_unique<sxt_pcg>(a.world, settings).release(); });
+    (*pcg)->index_base = a.index_base;
+  });
 }
 
 sxt_status solve_all(sxt_pcg &pcg, const sxt_vector *b, sxt_vector *x, const sxt_solve_options *options,
@@ -257,8 +265,8 @@ void sxt_solve_options_init(sxt_solve_options *options, uint64_t struct_size) {
 sxt_status sxt_pcg_create(sxt_matrix *a, const sxt_pcg_options *options, sxt_pcg **pcg) {
   return guarded(id_of(a), [&] {
     const std::shared_ptr<Matrix> &matrix = given(a, "a").matrix;
-    given(pcg, "pcg");
     if (a->world) return create_in_world(*a, options, pcg);
+    given(pcg, "pcg");
     const PcgSettings settings = settings_of(read_sized(options, defaults(), "options"));
     *pcg = counting_from(a->index_base, [&] { return make_solver(matrix, settings); }).release();
     (*pcg)->index_base = a->index_base;

@@ -12,6 +12,7 @@
 #include "sextant/plugin/kinds/cholesky.h"
 #include "sextant/plugin/kinds/dense.h"
 #include "sextant/plugin/kinds/device.h"
+#include "sextant/plugin/kinds/exchange.h"
 #include "sextant/plugin/kinds/features.h"
 #include "sextant/plugin/kinds/hermitian.h"
 #include "sextant/plugin/kinds/hermitian_step.h"
@@ -22,6 +23,7 @@
 #include "sextant/plugin/kinds/pcg.h"
 #include "sextant/plugin/kinds/preconditioner.h"
 #include "sextant/plugin/kinds/reduction.h"
+#include "sextant/plugin/kinds/rendezvous.h"
 #include "sextant/plugin/kinds/residual.h"
 #include "sextant/plugin/kinds/spmv.h"
 #include "sextant/plugin/kinds/spmv_dots.h"
@@ -73,6 +75,8 @@ std::uint64_t args_bytes(std::string_view kind) {
                                  {SXT_KIND_RESIDUAL, sizeof(sxt_residual_args)},
                                  {SXT_KIND_DENSE, sizeof(sxt_dense_args)},
                                  {SXT_KIND_CHOLESKY, sizeof(sxt_cholesky_args)},
+                                 {SXT_KIND_EXCHANGE, sizeof(sxt_exchange_args)},
+                                 {SXT_KIND_RENDEZVOUS, sizeof(sxt_rendezvous_args)},
                                  {SXT_KIND_HERMITIAN, sizeof(sxt_hermitian_args)},
                                  {SXT_KIND_HERMITIAN_STEP, sizeof(sxt_hermitian_step_args)},
                                  {SXT_KIND_HERMITIAN_TOEPLITZ, sizeof(sxt_hermitian_args)}};

@@ -41,12 +41,6 @@ sxt_partition_options partition_defaults() {
   return options;
 }
 
-void hand_out(std::shared_ptr<WorldMatrix> made, int index_base, sxt_matrix **matrix) {
-  auto handle = std::make_unique<sxt_matrix>(std::move(made));
-  handle->index_base = index_base;
-  *matrix = handle.release();
-}
-
 // What worlds do not take of the options.
 void check_of_world(const sxt_matrix_options &options) {
   check_matrix_options(options);
@@ -63,21 +57,27 @@ sxt_status make_rows(sxt_world *world, RowsGiven rows, EntryArrays entries, cons
                      sxt_matrix **matrix, const char *call, Make create) {
   return guarded(id_of(world), [&] {
     const std::shared_ptr<World> &inner = given(world, "world").world;
-    given(matrix, "matrix");
-    AssemblyOptions assembly;
-    inner->together(call, 4, [&](Frame &) {
-      const sxt_matrix_options options = read_sized(given_options, matrix_defaults(), "options");
-      check_of_world(options);
-      check_given(rows);  // before an array of that length is read
-      entries = with_types(entries, options);
-      check_arrays(inner->context(0), entries);
-      if (entries.layout == EntryArrays::Layout::csr) entries.nnz = last_pointer(entries, options.index_base);
-      assembly = assembly_of(options, inner->context(0));
-      rows.symmetry = options.symmetry;
-      rows.check_finite = assembly.check_finite;
-      rows.index_base = options.index_base;
+    inner->collective(call, [&] {
+      std::unique_ptr<sxt_matrix> handle;
+      AssemblyOptions assembly;
+      inner->together(call, 4, [&](Frame &) {
+        given(matrix, "matrix");
+        handle = std::make_unique<sxt_matrix>(std::shared_ptr<WorldMatrix>());
+        const sxt_matrix_options options = read_sized(given_options, matrix_defaults(), "options");
+        check_of_world(options);
+        check_given(rows);  // before an array of that length is read
+        entries = with_types(entries, options);
+        check_arrays(inner->context(0), entries);
+        if (entries.layout == EntryArrays::Layout::csr) entries.nnz = last_pointer(entries, options.index_base);
+        assembly = assembly_of(options, inner->context(0));
+        rows.symmetry = options.symmetry;
+        rows.check_finite = assembly.check_finite;
+        rows.index_base = options.index_base;
+      });
+      counting_from(rows.index_base, [&] { handle->world = create(inner, rows, entries, assembly); });
+      handle->index_base = rows.index_base;
+      *matrix = handle.release();
     });
-    counting_from(rows.index_base, [&] { hand_out(create(inner, rows, entries, assembly), rows.index_base, matrix); });
   });
 }
 
@@ -141,13 +141,17 @@ sxt_status sxt_world_create(int32_t n, sxt_context *const *contexts, const sxt_c
                             const sxt_world_options *options, sxt_world **world) {
   const std::uint64_t id = n > 0 && contexts ? id_of(contexts[0]) : 0;
   return guarded(id, [&] {
-    given(contexts, "contexts");
-    given(world, "world");
-    require(n >= 1, SXT_E_ARGUMENT, "n is ", n, "; a process brings one context at least");
-    std::vector<std::shared_ptr<Context>> own;
-    for (int32_t i = 0; i < n; ++i) own.push_back(given(contexts[i], "an entry of contexts").context);
-    const double time_limit = read_sized(options, defaults(), "options").time_limit;
-    *world = new sxt_world{std::make_shared<World>(std::move(own), comm, time_limit)};
+    auto handle = std::make_unique<sxt_world>();
+    const auto own = [&] {
+      given(contexts, "contexts");
+      given(world, "world");
+      require(n >= 1, SXT_E_ARGUMENT, "n is ", n, "; a process brings one context at least");
+      World::Contexts out;
+      for (int32_t i = 0; i < n; ++i) out.push_back(given(contexts[i], "an entry of contexts").context);
+      return out;
+    };
+    handle->world = std::make_shared<World>(own, comm, read_sized(options, defaults(), "options").time_limit);
+    *world = handle.release();
   });
 }
 
@@ -205,7 +209,9 @@ sxt_status sxt_matrix_split(sxt_world *world, const sxt_matrix *whole, const sxt
     given(matrix, "matrix");
     const sxt_partition_options chosen = read_sized(options, partition_defaults(), "options");
     check_partition(name_of(chosen.method, "options->method"));
-    hand_out(WorldMatrix::split(inner, *source.matrix, source.index_base), source.index_base, matrix);
+    auto handle = std::make_unique<sxt_matrix>(WorldMatrix::split(inner, *source.matrix, source.index_base));
+    handle->index_base = source.index_base;
+    *matrix = handle.release();
   });
 }
 

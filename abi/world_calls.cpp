@@ -61,49 +61,61 @@ void check_alike(const sxt_vector &first, const char *first_name, const sxt_vect
 void reduce_in_world(const char *call, std::int32_t operation, const sxt_vector &x, const sxt_vector *y, void *result,
                      const std::function<void()> &check) {
   World &world = *x.world->world;
-  world.together(call, 1, [&](Frame &) {
-    require_no_captures(world);
-    check();
+  world.collective(call, [&] {
+    world.together(call, 1, [&](Frame &) {
+      require_no_captures(world);
+      check();
+    });
+    reduce_world(call, operation, *x.world, y ? y->world.get() : nullptr, result);
   });
-  reduce_world(call, operation, *x.world, y ? y->world.get() : nullptr, result);
 }
 
 void multidot_in_world(std::int32_t count, const sxt_vector *const *x, const sxt_vector *const *y, void *results,
                        const std::function<void()> &check) {
   World &world = *x[0]->world->world;
-  world.together("sxt_multidot", static_cast<std::uint64_t>(count), [&](Frame &) {
-    require_no_captures(world);
-    check();
+  world.collective("sxt_multidot", [&] {
+    world.together("sxt_multidot", static_cast<std::uint64_t>(count), [&](Frame &) {
+      require_no_captures(world);
+      check();
+    });
+    std::vector<const WorldVector *> left, right;
+    for (std::int32_t i = 0; i < count; ++i) left.push_back(x[i]->world.get()), right.push_back(y[i]->world.get());
+    multidot_world(count, left.data(), right.data(), results);
   });
-  std::vector<const WorldVector *> left, right;
-  for (std::int32_t i = 0; i < count; ++i) left.push_back(x[i]->world.get()), right.push_back(y[i]->world.get());
-  multidot_world(count, left.data(), right.data(), results);
 }
 
 void spmv_in_world(sxt_op op, const void *alpha, sxt_matrix &a, const sxt_vector *x, const void *beta, sxt_vector *y) {
   WorldMatrix &matrix = *a.world;
   World &world = matrix.world();
-  world.together("sxt_spmv", static_cast<std::uint64_t>(op), [&](Frame &) {
-    require(op == SXT_NO_TRANSPOSE, SXT_E_NOT_SUPPORTED, "op is ", op,
-            "; products with a matrix of a world are SXT_NO_TRANSPOSE (0)");
-    require_no_captures(world);
-    check_parts_apart(operand(matrix, x, "x"), operand(matrix, y, "y"), "x and y");
-  });
-  world.together("sxt_spmv", 16, [&](Frame &) {
-    const Lanes lanes(world);
-    matrix.multiply(alpha, pointers<const void *>(*x), beta, pointers<void *>(*y), lanes);
-    lanes.finish();
+  constexpr const char *call = "sxt_spmv";
+  world.collective(call, [&] {
+    world.together(call, static_cast<std::uint64_t>(op), [&](Frame &) {
+      require(op == SXT_NO_TRANSPOSE, SXT_E_NOT_SUPPORTED, "op is ", op,
+              "; products with a matrix of a world are SXT_NO_TRANSPOSE (0)");
+      require_no_captures(world);
+      check_parts_apart(operand(matrix, x, "x"), operand(matrix, y, "y"), "x and y");
+    });
+    world.together(call, 16, [&](Frame &) {
+      matrix.halo().with_exchange([&] {
+        const Lanes lanes(world);
+        matrix.multiply(alpha, pointers<const void *>(*x), beta, pointers<void *>(*y), lanes);
+        lanes.finish();
+      });
+    });
   });
 }
 
 void update_world_values(sxt_matrix &matrix, const void *values, std::int64_t count) {
   World &world = matrix.world->world();
-  world.together("sxt_matrix_update_values", 0, [&](Frame &) {
-    require_no_captures(world);
-    check_on_host(world.context(0), values, "values");
-    require_aligned(values, value_alignment(matrix.world->value_type()), "values");
+  constexpr const char *call = "sxt_matrix_update_values";
+  world.collective(call, [&] {
+    world.together(call, 0, [&](Frame &) {
+      require_no_captures(world);
+      check_on_host(world.context(0), values, "values");
+      require_aligned(values, value_alignment(matrix.world->value_type()), "values");
+    });
+    counting_from(matrix.index_base, [&] { matrix.world->update_values(values, count); });
   });
-  counting_from(matrix.index_base, [&] { matrix.world->update_values(values, count); });
 }
 
 sxt_matrix_info world_info(const WorldMatrix &matrix) {
@@ -115,13 +127,16 @@ sxt_matrix_info world_info(const WorldMatrix &matrix) {
 sxt_pcg_report solve_in_world(sxt_pcg &pcg, const sxt_vector *b, sxt_vector *x,
                               const std::function<SolveSettings()> &settings) {
   WorldMatrix &matrix = pcg.world->matrix();
-  SolveSettings wanted{};
-  matrix.world().together("sxt_pcg_solve", 0, [&](Frame &) {
-    require_no_captures(matrix.world());
-    check_parts_apart(operand(matrix, b, "b"), operand(matrix, x, "x"), "b and x");
-    wanted = settings();
+  constexpr const char *call = "sxt_pcg_solve";
+  return matrix.world().collective(call, [&] {
+    SolveSettings wanted{};
+    matrix.world().together(call, 0, [&](Frame &) {
+      require_no_captures(matrix.world());
+      check_parts_apart(operand(matrix, b, "b"), operand(matrix, x, "x"), "b and x");
+      wanted = settings();
+    });
+    return pcg.world->solve(pointers<const void *>(*b), pointers<void *>(*x), wanted);
   });
-  return pcg.world->solve(pointers<const void *>(*b), pointers<void *>(*x), wanted);
 }
 
 }  // namespace sextant::abi

@@ -22,8 +22,6 @@ namespace sextant {
 namespace {
 
 constexpr double clock_noise_s = 2e-6;  // set-ups shorter than this say nothing
-constexpr double enough_in_flight_s =
-    200e-6;  // on devices with streams: enqueued together, so that waiting is not measured
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -71,7 +71,8 @@ sxt_cholesky_query Analysis::query_of(std::int32_t phase, std::int64_t n_rhs, co
 
 // Whether `solver` works on a factor that `maker` made.
 bool serves(const registry::Kernel &solver, const registry::Kernel &maker) {
-  return &solver == &maker || (solver.has(SXT_KERNEL_COMMON_FACTOR) && maker.has(SXT_KERNEL_COMMON_FACTOR));
+  return &solver == &maker || (solver.has(SXT_KERNEL_COMMON_FACTOR) &&
+                               (maker.has(SXT_KERNEL_COMMON_FACTOR) || maker.has(SXT_KERNEL_PLAIN_FACTOR)));
 }
 
 // Seconds of all that is expected, by the scheduler that factors: all factorisations, and all solves by the best
@@ -143,16 +144,22 @@ ChoicePtr Analysis::choose(std::int32_t phase, std::int64_t n_rhs, const LeftOut
   options.left_out = left_out;
   const char *by = "";
   const std::string asked_for = context().forced(SXT_KIND_CHOLESKY, &by);
-  if (factor_choice_ && factor_choice_->forced)
+  const auto kernels = registry::Registry::instance().kernels(SXT_KIND_CHOLESKY, context().device_name());
+  if (factor_choice_ && phase == SXT_CHOLESKY_INVERSE && factor_choice_->kernel->has(SXT_KERNEL_PLAIN_FACTOR)) {
+    // Such a scheduler leaves the inverse to one that reads its factor, also where it was forced.
+    for (const registry::Kernel *kernel : kernels)
+      if (kernel != factor_choice_->kernel && serves(*kernel, *factor_choice_->kernel))
+        options.forced[SXT_KIND_CHOLESKY] = kernel->name();
+  } else if (factor_choice_ && factor_choice_->forced) {
     options.forced[SXT_KIND_CHOLESKY] = factor_choice_->kernel->name();
-  else if (factor_choice_)
-    for (const registry::Kernel *kernel :
-         registry::Registry::instance().kernels(SXT_KIND_CHOLESKY, context().device_name()))
+  } else if (factor_choice_) {
+    for (const registry::Kernel *kernel : kernels)
       if (!serves(*kernel, *factor_choice_->kernel)) {
         options.left_out.try_emplace(kernel, text("factored by ", factor_choice_->kernel->name()));
         // Forced after the factor was made: what is there stays solvable.
         if (kernel->name() == asked_for) options.forced[SXT_KIND_CHOLESKY] = factor_choice_->kernel->name();
       }
+  }
   Selector selector(context(), nullptr, std::move(options));
   const sxt_cholesky_query asked = query(phase, n_rhs);
   Question question{.query = Query(&asked.m.q), .role = role_of(phase)};

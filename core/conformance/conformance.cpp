@@ -17,8 +17,10 @@
 #include "core/conformance/bench.hpp"
 #include "core/conformance/capture_check.hpp"
 #include "core/conformance/cost.hpp"
+#include "core/conformance/other_values.hpp"
 #include "core/conformance/run_watch.hpp"
 #include "core/device/host.hpp"
+#include "sextant/plugin/kinds/preconditioner.h"
 
 namespace sextant::conformance {
 namespace {
@@ -64,8 +66,12 @@ class Suite {
   CheckLine check_storage(std::uint64_t i, Bench &bench, const std::string &storage, const Case &base, Wanted &wanted);
   bool held(CheckLine &line, const Wanted &wanted, const std::function<void()> &part);
   void check_all(std::uint64_t i, Bench &bench, Fitted &fitted, const std::string &storage, const Wanted &wanted);
-  void check_candidate(std::uint64_t i, Bench &bench, Fitted &fitted, std::size_t candidate, const Wanted &wanted);
+  void check_candidate(std::uint64_t i, Bench &bench, Fitted &fitted, std::size_t candidate, const std::string &storage,
+                       const Wanted &wanted);
   std::unique_ptr<Case> answer(std::uint64_t i, const Opened &opened, int threads, std::uint32_t flags) const;
+  void run_on(Case &got, const Opened &opened, int threads, std::uint32_t flags) const;
+  void other_values(std::uint64_t i, const Bench &bench, const std::string &storage, std::size_t candidate,
+                    const Opened &opened) const;
   double expect(std::uint64_t i, const Opened &opened, const Wanted &wanted, const char *when) const;
   void two_callers(std::uint64_t i, const Fitted &fitted, const Wanted &wanted) const;
   void equal_bits(std::uint64_t i, const Bench &bench, const std::string &storage) const;
@@ -255,7 +261,7 @@ void Suite::check_all(std::uint64_t i, Bench &bench, Fitted &fitted, const std::
   for (std::size_t candidate = 0; candidate < fitted.candidates().size(); ++candidate) {
     if (candidate > 0 && options_.answers_only && time_is_up()) break;
     const std::uint64_t before = live_allocations(device_);
-    check_candidate(i, bench, fitted, candidate, wanted);
+    check_candidate(i, bench, fitted, candidate, storage, wanted);
     fitted.release();
     // Other contexts may allocate meanwhile, but each counts on its own device.
     const std::uint64_t after = live_allocations(device_);
@@ -268,7 +274,7 @@ void Suite::check_all(std::uint64_t i, Bench &bench, Fitted &fitted, const std::
 }
 
 void Suite::check_candidate(std::uint64_t i, Bench &bench, Fitted &fitted, std::size_t candidate,
-                            const Wanted &wanted) {
+                            const std::string &storage, const Wanted &wanted) {
   const bool whole = !options_.answers_only && (applied_ < whole_cases || applied_ % 4 == 0);
   may_decline_ = true;
   fitted.prepare(candidate);
@@ -280,6 +286,9 @@ void Suite::check_candidate(std::uint64_t i, Bench &bench, Fitted &fitted, std::
   bench.refresh_storages();
   fitted.refresh();
   worst_ = std::max(worst_, expect(i, opened, wanted, "after refresh"));
+  if (wanted.ending.status == SXT_OK) other_values(i, bench, storage, candidate, opened);
+  if (std::strcmp(kernel_.table.kind, SXT_KIND_PRECONDITIONER) == 0)
+    check_mutual(*make(i), *make(i), [&](Case &each) { run_on(each, opened, options_.threads, 0); });
   two_callers(i, fitted, wanted);
   if (kernel_.has(SXT_KERNEL_CAPTURABLE) && device_.captures() && wanted.ending.status == SXT_OK && !options_.like)
     prove_case_capturable(opened.bound(), device_, kind_, options_.seed, i);
@@ -303,16 +312,46 @@ void Suite::time_runs(std::uint64_t i, const Opened &opened, const Fitted &fitte
 
 std::unique_ptr<Case> Suite::answer(std::uint64_t i, const Opened &opened, int threads, std::uint32_t flags) const {
   std::unique_ptr<Case> got = make(i);
+  run_on(*got, opened, threads, flags);
+  return got;
+}
+
+void Suite::run_on(Case &got, const Opened &opened, int threads, std::uint32_t flags) const {
   Lending lending(device_, opened.bound().scratch_bytes, threads, flags);
-  got->move(lending.exec(), true);
+  got.move(lending.exec(), true);
   RunWatch watch;
-  lending.run(opened.bound(), got->args());
+  lending.run(opened.bound(), got.args());
   const std::string left = watch.found();
   require(left.empty(), SXT_E_PLUGIN, left);
   const std::string violation = lending.violations();
   require(violation.empty(), SXT_E_PLUGIN, violation);
-  got->move(lending.exec(), false);
-  return got;
+  got.move(lending.exec(), false);
+}
+
+// A state that was made of other values, and took the case's by refresh, answers as one that was made of these.
+void Suite::other_values(std::uint64_t i, const Bench &bench, const std::string &storage, std::size_t candidate,
+                         const Opened &opened) const {
+  const std::unique_ptr<HalvedCase> halved = HalvedCase::of(bench.base());
+  if (!halved || !kernel_.table.prepare) return;
+  Bench own(scope_, device_, halved->get(), options_.threads, builder_);
+  std::unique_ptr<Fitted> fitted;
+  try {
+    fitted = std::make_unique<Fitted>(own, kernel_, Query(halved->get().query), storage);
+    if (candidate >= fitted->candidates().size()) return;
+    fitted->prepare(candidate);
+  } catch (const Error &problem) {
+    if (out_of_memory(problem)) throw;
+    return;  // it need not serve such values
+  }
+  halved->put_right();
+  own.refresh_storages();
+  fitted->refresh();
+  const std::unique_ptr<Case> got = answer(i, Opened(*fitted), options_.threads, 0);
+  const std::unique_ptr<Case> fresh = answer(i, opened, options_.threads, 0);
+  std::string sentence;
+  const double distance = got->distance(*fresh, sentence);
+  require(distance <= 1, SXT_E_PLUGIN, "after new values its answer is ", distance,
+          " times the error bound from that of a state made of these", sentence.empty() ? "" : ": ", sentence);
 }
 
 double Suite::expect(std::uint64_t i, const Opened &opened, const Wanted &wanted, const char *when) const {

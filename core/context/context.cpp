@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/context/context.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -157,8 +158,12 @@ void Context::open_device() {
   }
   // Where no device is known, plugins are missing, and the name is not what is wrong.
   const auto known = device_names(scope_);
-  require(!problem.empty() || automatic_ || known.empty(), SXT_E_UNKNOWN_NAME,
-          unknown_name("device", settings_.device, known));
+  const std::string &named = settings_.device;
+  const bool gpu = named == "cuda" || named == "gpu" || named == "GPU";
+  if (problem.empty() && !automatic_ && !known.empty() && gpu)  // the nearest name would be "cpu"
+    fail(SXT_E_UNKNOWN_NAME, "no device named '", named, "': GPUs are called 'cuda', and their kernels ",
+         std::find(known.begin(), known.end(), "cuda") == known.end() ? "are not installed" : "are installed");
+  require(!problem.empty() || automatic_ || known.empty(), SXT_E_UNKNOWN_NAME, unknown_name("device", named, known));
   fail(SXT_E_DEVICE, "no device could be opened", problem.empty() ? ": no device plugin was loaded from " : ": ",
        problem.empty() ? registry::own_plugin_directory() : problem);
 }

@@ -52,8 +52,9 @@ struct Rows {
 };
 
 template <class T, class I, class O>
-bool equal(const Rows<T, I, O> &a, std::int64_t k, std::int64_t mirror) {
-  return a.values[k] == conjugate(a.values[mirror]);
+bool equal(const Rows<T, I, O> &a, std::int64_t k, std::int64_t mirror, sxt_symmetry symmetry = SXT_HERMITIAN) {
+  const T image = a.values[mirror];
+  return a.values[k] == (symmetry == SXT_HERMITIAN ? conjugate(image) : symmetry == SXT_SKEW ? -image : image);
 }
 
 // On one thread: rows are visited in order, so each column's mirror images are met in order too and one cursor a row
@@ -75,7 +76,7 @@ bool equal_in_order(const Rows<T, I, O> &a, Buffer &work) {
 // Rows are shared out to threads, which search. Each entry above the diagonal must have its mirror image; where there
 // are as many below it, these are all mirror images. Diagonal entries are their own.
 template <class T, class I, class O>
-bool equal_by_search(const Rows<T, I, O> &a, int threads) {
+bool equal_by_search(const Rows<T, I, O> &a, int threads, sxt_symmetry symmetry = SXT_HERMITIAN) {
   std::atomic<std::int64_t> surplus{0};  // of entries below the diagonal
   const auto check = [&](std::int64_t begin, std::int64_t end) {
     std::int64_t below = 0;
@@ -85,13 +86,27 @@ bool equal_by_search(const Rows<T, I, O> &a, int threads) {
         below += j < i ? 1 : j > i ? -1 : 0;
         if (j < i) continue;
         const std::int64_t mirror = j == i ? static_cast<std::int64_t>(k) : a.find(j, i);
-        if (mirror < 0 || !equal(a, k, mirror)) return i;
+        if (mirror < 0 || !equal(a, k, mirror, symmetry)) return i;
       }
     surplus += below;
     return end;
   };
   const std::int64_t bad = detail::first_match(a.rows, threads, check, a.ptr[a.rows]);
   return bad == a.rows && surplus == 0;
+}
+
+// The first entry without an equal mirror image, in words; "": there is none.
+template <class T, class I, class O>
+std::string blame_image(const Rows<T, I, O> &a, sxt_symmetry symmetry) {
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    for (O k = a.ptr[i]; k < a.ptr[i + 1]; ++k) {
+      const std::int64_t j = a.col[k], mirror = a.find(j, i);
+      if (mirror >= 0 && equal(a, k, mirror, symmetry)) continue;
+      return text("the entry at row ", i, " and column ", j, " (counting from 0) is ", all_digits(a.values[k]),
+                  ", the one at row ", j, " and column ", i, " is ",
+                  mirror < 0 ? "not there" : all_digits(a.values[mirror]));
+    }
+  return {};
 }
 
 // What differences are held against, of each row: the root of the diagonal entry, and the sum of magnitudes.
@@ -260,6 +275,13 @@ void reserve_for_check(const CsrArrays &csr, int threads, Buffer &work) {
   const auto each = static_cast<std::uint64_t>(csr.offset_type == SXT_I64 ? 8 : 4);
   const std::uint64_t bytes = walks(csr, threads) ? static_cast<std::uint64_t>(csr.rows + 1) * each : 0;
   if (work.bytes() < bytes) work = Buffer(bytes, Allocator{});
+}
+
+std::string unequal_image(const CsrArrays &csr, sxt_symmetry symmetry, int threads) {
+  return with_types(csr, [&](auto value, auto index, auto offset) -> std::string {
+    const Rows<typename decltype(value)::type, typename decltype(index)::type, typename decltype(offset)::type> a(csr);
+    return equal_by_search(a, threads, symmetry) ? std::string() : blame_image(a, symmetry);
+  });
 }
 
 bool check_hermitian(const CsrArrays &csr, int threads, Buffer &work, const SymmetryTolerance &tolerance) {

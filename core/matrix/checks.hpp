@@ -3,6 +3,8 @@
 // any number of threads may call them at once.
 #pragma once
 
+#include <string>
+
 #include "core/matrix/matrix.hpp"
 
 namespace sextant {
@@ -13,6 +15,9 @@ class SymmetryTolerance;
 // SXT_E_NOT_FINITE naming one that is NaN or infinite where that is met. True when none differs at all. work: memory
 // that it needs on few threads; kept, or reserved before, it asks for no more unless images differ.
 void reserve_for_check(const CsrArrays &csr, int threads, Buffer &work);  // throws SXT_E_MEMORY
+// "" where every entry equals its mirror image, as the symmetry has it, to the last bit; else the first that does not,
+// with both values.
+std::string unequal_image(const CsrArrays &csr, sxt_symmetry symmetry, int threads);
 bool check_hermitian(const CsrArrays &csr, int threads, Buffer &work, const SymmetryTolerance &tolerance);
 // The least and the greatest entry of the diagonal. real: none has an imaginary part, not even one that is rounding.
 struct DiagonalRange {

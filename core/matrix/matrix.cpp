@@ -77,10 +77,15 @@ Matrix::Matrix(std::shared_ptr<Context> context, Assembled assembled, sxt_symmet
       symmetry_(symmetry),
       known_symmetry_(symmetry) {
   csr_view_ = view_of(data_.csr, symmetry_);
-  storage_query_ = query_part("", sizeof storage_query_, 1);
+  storage_query_ = part_as("", sizeof storage_query_, 1, symmetry_);
 }
 
 sxt_matrix_query Matrix::query_part(const char *kind, std::uint64_t query_size, double expected_runs) const {
+  return part_as(kind, query_size, expected_runs, sure_symmetry());
+}
+
+sxt_matrix_query Matrix::part_as(const char *kind, std::uint64_t query_size, double expected_runs,
+                                 sxt_symmetry symmetry) const {
   sxt_matrix_query part{};
   part.q.h = {query_size, kind};
   part.q.expected_runs = expected_runs;
@@ -90,7 +95,7 @@ sxt_matrix_query Matrix::query_part(const char *kind, std::uint64_t query_size, 
   part.cols = cols();
   part.nnz = data_.csr.nnz;
   part.matrix_type = value_type();
-  part.symmetry = symmetry_;
+  part.symmetry = symmetry;
   part.matrix = this;
   return part;
 }
@@ -98,6 +103,7 @@ sxt_matrix_query Matrix::query_part(const char *kind, std::uint64_t query_size, 
 void Matrix::found_symmetry(sxt_symmetry symmetry) {
   const std::lock_guard lock(mutex_);
   known_symmetry_ = storage_query_.symmetry = csr_view_.s.symmetry = symmetry;
+  if (symmetry == symmetry_) take_as_equal();
 }
 
 sxt_problem Matrix::problem(const StoredForm *there) const {
@@ -327,8 +333,9 @@ void Matrix::try_refresh(const std::string &kind, StoredForm &form) {
 
 // The version rises first, so that states made of older values are never taken for present ones. CSR before the others,
 // which may take their values from it. What was given has its values.
-void Matrix::refresh_forms() {
+void Matrix::refresh_forms(bool as_compared) {
   version_.fetch_add(1, std::memory_order_acq_rel);
+  if (as_compared) take_as_equal();
   if (given_) given_->holds_values(version());
   const auto csr = forms_.find(csr_kind);
   if (csr != forms_.end() && csr->second != given_) try_refresh(csr->first, *csr->second);
@@ -370,20 +377,22 @@ void Matrix::update_values(const void *values, std::int64_t count) {
   {
     const std::lock_guard lock(mutex_);
     own_values();
+    const bool was_sure = mirrored_ || (compared_ == version() && equal_images_);
     mirrored_ = mirrored_ && data_.order.mirror.data() != nullptr;  // else both images are new
     const SentAhead sent = send_ahead(values);
     if (!sent)
       sextant::update_values(data_.csr, data_.order, values, check_finite_, context_->threads(), context_->allocator());
     refresh_forms();
+    if (was_sure) leave_symmetry();
   }
   if (!context_->device().callers_stream()) return;
   for (ValuesFollower *each : followers_) each->values_changed();
 }
 
-void Matrix::rewrite_values(const std::function<void(Buffer &values)> &write) {
+void Matrix::rewrite_values(const std::function<void(Buffer &values)> &write, bool as_compared) {
   const std::lock_guard lock(mutex_);
   write(data_.csr.values);
-  refresh_forms();
+  refresh_forms(as_compared);
 }
 
 void Matrix::borrow_arrays(const CsrArrays &source) {
@@ -420,7 +429,7 @@ void Matrix::source_changed(const Matrix &source, const void *s) {
   const std::lock_guard lock(mutex_);
   borrow_arrays(source.csr());
   scaling_ = s;
-  refresh_forms();
+  refresh_forms(source.compared_ == source.version() && source.equal_images_);
 }
 
 // Adopted arrays stay the caller's: the first update moves the values into memory of our own.
@@ -455,6 +464,10 @@ void StoredForm::release() noexcept {
   if (state_ && kernel_->table.release) kernel_->table.release(state_);
 }
 
+void StoredForm::decline(const std::string &why) {
+  why_void_ = text("storage '", name(), "' declined new values: ", why);
+}
+
 void StoredForm::refresh(const sxt_problem &problem) {
   if (!kernel_ || !kernel_->table.refresh) return;
   Call call(context_.device());
@@ -462,10 +475,7 @@ void StoredForm::refresh(const sxt_problem &problem) {
   why_void_.clear();
   const sxt_status status = call.enter([&] { return kernel_->table.refresh(state_, &problem, &exec); });
   if (status == SXT_NOT_APPLICABLE) {  // not for these values: its readers are chosen anew
-    why_void_ =
-        text("storage '", name(),
-             "' declined new values: ", call.sentence.empty() ? status_sentence(status) : call.sentence.c_str());
-    return;
+    return decline(call.sentence.empty() ? status_sentence(status) : call.sentence);
   }
   call.finish(status, kernel_->name(), "refresh");
 }

@@ -39,6 +39,7 @@ class StoredForm {
   bool trusted() const { return kernel_ && kernel_->plugin->own; }  // built by a kernel that came with the library
   void keep(const sxt_csr &changed) { kept_ = changed; }
   void refresh(const sxt_problem &problem);
+  void decline(const std::string &why);  // as if its kernel had declined new values
   // "" or why it does not hold the matrix's values any more: its kernel declined them.
   const std::string &why_void() const noexcept { return why_void_; }
   // The version of the matrix whose values it holds (Matrix::version).
@@ -108,6 +109,9 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   const CsrArrays &csr() const noexcept { return data_.csr; }
   const ValueOrder &order() const noexcept { return data_.order; }
   sxt_symmetry symmetry() const noexcept { return symmetry_; }  // as stated
+  // As stated, where every entry equals its mirror image: else SXT_GENERAL. Compared when it is first asked for, once a
+  // version, unless one of the two was all the caller gave. [any-thread]
+  sxt_symmetry sure_symmetry() const;
   // As stated, or as a comparison of the values found; later values may be otherwise.
   sxt_symmetry known_symmetry() const noexcept { return known_symmetry_.load(std::memory_order_relaxed); }
   // Whether each entry and its mirror image are one value that the caller gave, so that they need not be compared.
@@ -173,8 +177,9 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   // storage that could not be refreshed is tried again before it is used (freshen). Throws SXT_E_STATE while the
   // caller's stream is being captured. [exclusive]
   void update_values(const void *values, std::int64_t count);
-  // The same of a copy that has no other user: `write` puts its canonical values where they belong. [exclusive]
-  void rewrite_values(const std::function<void(Buffer &values)> &write);
+  // The same of a copy that has no other user: `write` puts its canonical values where they belong. as_compared: they
+  // equal their mirror images, as found_symmetry says. [exclusive]
+  void rewrite_values(const std::function<void(Buffer &values)> &write, bool as_compared);
   // Rises with every update; users of the values refresh when it changed.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
   // Brings a storage of this matrix up to the present values, where that failed when they came. Throws what fails now;
@@ -223,8 +228,13 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   std::shared_ptr<StoredForm> build_by(const Builder &builder, const std::string &kind, std::string &reasons);
   std::shared_ptr<StoredForm> build_form(const registry::Kernel &kernel, const std::string &kind);
   void refresh_form(const std::string &kind, StoredForm &form);
+  sxt_matrix_query part_as(const char *kind, std::uint64_t query_size, double expected_runs,
+                           sxt_symmetry symmetry) const;
+  void take_as_equal() noexcept { equal_images_ = true, compared_ = version(); }
+  void leave_symmetry();
   void try_refresh(const std::string &kind, StoredForm &form);
-  void refresh_forms();
+  // as_compared: the new values equal their mirror images.
+  void refresh_forms(bool as_compared = false);
   Assembled shape() const;
   void borrow_arrays(const CsrArrays &source);
   void borrow_view(const sxt_csr &view);
@@ -258,6 +268,9 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   std::vector<ValuesFollower *> followers_;
   double built_s_ = 0;
   std::uint64_t pattern_hash_ = 0;
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+  mutable std::atomic<std::uint64_t> compared_{never};  // the version whose mirror images are known to be
+  mutable std::atomic<bool> equal_images_{false};       // equal, or not
   std::atomic<std::uint64_t> version_{1};
 };
 

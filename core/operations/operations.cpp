@@ -43,6 +43,19 @@ std::uint64_t result_bytes(std::int32_t operation, sxt_value_type type) {
   return value_bytes(type) / (result == R && complex ? 2 : 1);
 }
 
+// Runs a kernel and returns when its result, of so many bytes, is in the host memory at args.result.
+template <class Args>
+void run_for_host(Device &device, Runner &chosen, Args &args, std::uint64_t bytes) {
+  if (device.on_host()) return static_cast<void>(chosen.run(&args.h));
+  void *const result = args.result;
+  // Pinned memory is in the device's reach: the kernel enqueues and returns, and no copy follows.
+  const DeviceBuffer pinned(device, bytes, SXT_SPACE_PINNED);
+  args.result = pinned.data();
+  chosen.run(&args.h);
+  device.wait(device.callers_stream());
+  std::memcpy(result, pinned.data(), bytes);
+}
+
 }  // namespace
 
 PlannedOperation::Octave::~Octave() {
@@ -153,16 +166,9 @@ void Operations::reduce(std::int32_t operation, sxt_value_type type, std::int64_
   args.x = x;
   args.y = y;
   args.result = result;
+  args.result_on_device = !context_.device().on_host();
   Runner &chosen = planned({SXT_KIND_REDUCTION, operation, type, 0, own_only_}).at(std::max<std::int64_t>(1, n));
-  Device &device = context_.device();
-  if (device.on_host()) return static_cast<void>(chosen.run(&args.h));
-  // Pinned memory is in the device's reach: the kernel enqueues and returns, and no copy follows.
-  const DeviceBuffer pinned(device, sizeof(double) * 2, SXT_SPACE_PINNED);
-  args.result = pinned.data();
-  args.result_on_device = 1;
-  chosen.run(&args.h);
-  device.wait(device.callers_stream());
-  std::memcpy(result, pinned.data(), result_bytes(operation, type));
+  run_for_host(context_.device(), chosen, args, result_bytes(operation, type));
 }
 
 double Operations::reduce_real(std::int32_t operation, sxt_value_type type, std::int64_t n, const void *x) {
@@ -183,14 +189,7 @@ void Operations::multidot(sxt_value_type type, std::int64_t n, std::int32_t coun
   args.v = v;
   args.result = results;
   Runner &chosen = planned({SXT_KIND_MULTIDOT, count, type, 0, own_only_}).at(std::max<std::int64_t>(1, n));
-  Device &device = context_.device();
-  if (device.on_host()) return static_cast<void>(chosen.run(&args.h));
-  const std::uint64_t bytes = count * value_bytes(type);
-  const DeviceBuffer pinned(device, bytes, SXT_SPACE_PINNED);  // as above
-  args.result = pinned.data();
-  chosen.run(&args.h);
-  device.wait(device.callers_stream());
-  std::memcpy(results, pinned.data(), bytes);
+  run_for_host(context_.device(), chosen, args, count * value_bytes(type));
 }
 
 }  // namespace sextant

@@ -114,14 +114,9 @@ std::int32_t PcgSolve::confirm(const void *iterate, std::int64_t, double residua
   if (accepted_) return *reason = SXT_REASON_CONVERGED, SXT_CONFIRM_STOP;
   if (rounded_ || correcting_) return confirm_pass(now, residual, tolerance, reason);
   keep_best(iterate, now);
-  fruitless_ = confirmations_ > 1 && now.norm > 0.5 * before.norm ? fruitless_ + 1 : 0;
-  if (residual == 0 || fruitless_ >= patience) {
-    // The recurrence believes it is done, or further work does not lower the true residual: rounding has the last word.
-    if (residual > 0 || fruitless_ >= 1) return out_of_digits_ = true, *reason = SXT_REASON_STAGNATED, SXT_CONFIRM_STOP;
-    ++fruitless_;
-  }
-  // The engine's residual and the caller's differ by the scaling and the norm: aim where the caller's would be met.
-  *tolerance = std::clamp(aim * now.system * (target_ / now.norm), least_step * now.system, 0.9 * now.system);
+  if (misses_.hopeless(confirmations_ <= 1, now.norm, before.norm, residual))
+    return out_of_digits_ = true, *reason = SXT_REASON_STAGNATED, SXT_CONFIRM_STOP;
+  *tolerance = Misses::next_tolerance(now.system, now.norm, target_);
   return now.system > drift * residual ? SXT_CONFIRM_REPLACE : SXT_CONFIRM_GO_ON;
 }
 
@@ -194,6 +189,9 @@ void PcgSolve::finish(sxt_pcg_args &args, sxt_pcg_report &report) {
   report.residual_norm = last.norm;
   report.residual_bound = last.bound;
   report.rounding_limit = unit() * (std::isfinite(size) ? size : last.size);
+  // A residual of rounding alone divides by next to nothing.
+  const bool at_limit = last.norm <= at_rounding_limit * report.rounding_limit;
+  if (report.reason == SXT_REASON_BREAKDOWN && at_limit) report.reason = SXT_REASON_STAGNATED;
   report.products += residuals_ - residuals_before;
 }
 
@@ -234,10 +232,8 @@ void PcgSolve::restore_guess() {
 }
 
 // Of the caller's x. Scaled up, b and x keep all digits. Scaled down, f32 is judged as the caller has it, since nothing
-// overflows in twice its precision, and what is found is told in the scale of this solve. In f64 numbers that vanish
-// lose at most 2^-1075 each, times entries of A below 2^1024: the bound grows by what that can come to, which is
-// nothing beside a b whose greatest entry is near 2^300. In f32 they lose 2^-150, and no entry of a definite A
-// is beyond 2^17, nor beyond 2^101 in f64, where a copy of it was taken in (exponent_near).
+// overflows in twice its precision, and what is found is told in the scale of this solve. In f64 the bound grows by
+// what may have vanished.
 PcgSolve::TrueResidual PcgSolve::residual_of_returned() {
   if (shift_ == 0 && x_shift() == 0) return residual_of(x_);
   const bool single = is_single(type_);
@@ -251,11 +247,10 @@ PcgSolve::TrueResidual PcgSolve::residual_of_returned() {
   shift(work_.iterate.data(), x_shift());
   TrueResidual out = residual_of(work_.iterate.data());
   if (shift_ >= 0 && x_shift() >= 0) return out;
-  const auto n = static_cast<double>(n_);
-  const double lost = single ? 0x1p-131 : exponent() != 0 ? 0x1p-972 : 0x1p-49;
-  out.bound += n * n * lost;
-  out.rhs_bound += shift_ < 0 ? n * (single ? 0x1p-148 : 0x1p-1073) : 0;
-  const double atol = settings_.atol < 0x1p-1000 ? 0 : settings_.atol;
+  const Vanished lost = vanished(type_, static_cast<double>(n_), shift_, exponent() != 0);
+  out.bound += lost.bound;
+  out.rhs_bound += lost.rhs_bound;
+  const double atol = atol_after_shift(settings_.atol);
   out.accepted = proves_converged(out.norm, out.bound, out.rhs, out.rhs_bound, settings_.rtol, atol);
   return out;
 }

@@ -37,7 +37,6 @@ class Estimator {
 
  private:
   struct Probing;  // what the steps of a probe have in common
-  std::string why_no_steps(const Probing &of) const;
   std::string why_not_worth_probing(EngineSystem &system, const Expectation &expected, double probe_s);
   std::string why_not_worth_knowing(EngineSystem &system, const Expectation &expected, double cost_s);
   std::int64_t more_steps(const Probing &of, const Ritz &ritz, const Expectation &scattering);

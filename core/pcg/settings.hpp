@@ -11,6 +11,9 @@ namespace sextant {
 
 class Context;
 
+// A true residual of up to so many times what rounding x alone may leave cannot be told from it.
+inline constexpr double at_rounding_limit = 4;
+
 // As sxt_pcg_options, with its strings resolved.
 struct PcgSettings {
   std::string preconditioner, recurrence, engine, format;  // "" for automatic

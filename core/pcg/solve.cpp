@@ -22,36 +22,11 @@ namespace {
 constexpr double negative_one[2] = {-1, 0}, plus_one[2] = {1, 0};
 constexpr float negative_one_f[2] = {-1, 0}, plus_one_f[2] = {1, 0};
 
-// Squares of residuals of a b between 2^-these and 2^these keep their digits, down to any tolerance.
-int near_exponent(sxt_value_type type) { return is_single(type) ? 20 : 300; }
-// A power of two in this range and its inverse are normal numbers.
-int furthest_exponent(sxt_value_type type) { return is_single(type) ? 120 : 1000; }
-// Written so that NaN is not.
-bool is_near(sxt_value_type type, double size) {
-  const double most = std::ldexp(1, near_exponent(type));
-  return size >= 1 / most && size <= most;
-}
-// Where b was far from 1 a guess may be as far from x. With a residual of so many times b, 0 is the better one.
-constexpr double worst_guess = 0x1p20;
-// Iterations without a new least residual, where the caller names no number: sxt_pcg_options says so.
-constexpr std::int64_t usual_window = 10000;
 // The part of b that A can reach is the difference of b and its projection, which rounding makes a few units of b where
 // it is 0: sums of up to most_vectors products each, whose roundings add up as their root.
 constexpr double roundings_of_projection = 16;
 
 }  // namespace
-
-void shift_by(Operations &operations, sxt_value_type type, std::int64_t n, void *vector, int by) {
-  const int most = furthest_exponent(type);
-  while (by != 0) {
-    const int step = std::clamp(by, -most, most);
-    const double factor[2] = {std::ldexp(1, step), 0};
-    const float factor_f[2] = {static_cast<float>(factor[0]), 0};
-    const void *const alpha = is_single(type) ? static_cast<const void *>(factor_f) : factor;
-    operations.vector({.operation = SXT_VECTOR_SCALE, .type = type, .n = n, .alpha = alpha, .y = vector});
-    by -= step;
-  }
-}
 
 PcgSolve::PcgSolve(PcgSetup &setup, PcgWorkspace &work, const void *b, void *x, const SolveSettings &settings)
     : setup_(setup),
@@ -130,9 +105,7 @@ double PcgSolve::most(const void *vector) const {
 
 // A power of two changes no digit.
 void PcgSolve::bring_near(double size) {
-  if (size == 0 || is_near(type_, size) || !std::isfinite(size)) return;
-  const int furthest = furthest_exponent(type_);
-  shift_rhs(std::clamp(-std::ilogb(size), -furthest, furthest));
+  if (const int by = shift_near(type_, size)) shift_rhs(by);
 }
 
 void PcgSolve::shift_rhs(int by) {
@@ -143,19 +116,6 @@ void PcgSolve::shift_rhs(int by) {
   shift_ += by;
   settings_.atol = std::ldexp(settings_.atol, by);
   rhs_norm_ = norm(b_);
-}
-
-// The largest number where the caller's norm is larger.
-double PcgSolve::callers(double norm) const {
-  return shift_ == 0 ? norm : std::min(std::ldexp(norm, -shift_), std::numeric_limits<double>::max());
-}
-
-// Rounded upwards, with what bringing the norm back to the caller's scale may have lost; where the norm leaves the
-// range nothing bounds it.
-double PcgSolve::callers_bound(double bound, double norm) const {
-  if (shift_ == 0) return bound;
-  if (!(std::ldexp(norm, -shift_) <= std::numeric_limits<double>::max())) return HUGE_VAL;
-  return std::nextafter(std::ldexp(bound, -shift_), HUGE_VAL) + std::numeric_limits<double>::denorm_min();
 }
 
 // From then on b is the part that A can reach. Where that is no more than rounding nothing is left to solve.
@@ -214,19 +174,11 @@ void PcgSolve::keep(std::int64_t iteration, double residual) {
 }
 
 sxt_reason PcgSolve::judge(std::int64_t iteration, double residual) {
-  if (!std::isfinite(residual)) return SXT_REASON_NOT_A_NUMBER;
-  if (iteration == 0) first_residual_ = least_residual_ = residual;
-  if (residual < least_residual_) {
-    least_residual_ = residual;
-    least_at_ = iteration;
-  }
-  if (first_residual_ > 0 && residual > asked().divergence_limit * first_residual_) return SXT_REASON_DIVERGED;
-  const std::int64_t window = asked().stagnation_window > 0 ? asked().stagnation_window : usual_window;
-  if (iteration - least_at_ >= window) return SXT_REASON_STAGNATED;
+  if (const sxt_reason seen = progress_.judge(iteration, residual, asked())) return seen;
   if (plugin::is_cancelled(settings_.cancel)) return SXT_REASON_CANCELLED;
   if (settings_.time_limit > 0 && clock_.seconds() > settings_.time_limit) return SXT_REASON_TIME_LIMIT;
   if (!settings_.progress) return SXT_REASON_NONE;
-  const double relative = first_residual_ > 0 ? residual / first_residual_ : 0;
+  const double first = progress_.first(), relative = first > 0 ? residual / first : 0;
   return settings_.progress(settings_.progress_user, iteration, relative) ? SXT_REASON_CANCELLED : SXT_REASON_NONE;
 }
 
@@ -283,7 +235,7 @@ void PcgSolve::close(sxt_pcg_report &report, double seconds_an_iteration) const 
   const plugin::FloatScope nearest(plugin::nearest_control);  // norms and bounds may be subnormal numbers
   report.rhs_norm = callers(rhs_norm_);
   report.true_relative_residual = rhs_norm_ > 0 ? report.residual_norm / rhs_norm_ : report.residual_norm;
-  report.residual_bound = callers_bound(report.residual_bound, report.residual_norm);
+  report.residual_bound = callers_bound(report.residual_bound, report.residual_norm, shift_);
   for (double *norm : {&report.residual_norm, &report.rounding_limit}) *norm = callers(*norm);
   report.confirmations = confirmations_;
   report.predicted_solve_seconds = seconds_an_iteration * static_cast<double>(report.iterations);

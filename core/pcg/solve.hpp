@@ -8,6 +8,8 @@
 
 #include "core/pcg/clock.hpp"
 #include "core/pcg/crossing.hpp"
+#include "core/pcg/judging.hpp"
+#include "core/pcg/scale.hpp"
 #include "core/pcg/setup.hpp"
 #include "core/pcg/workspace.hpp"
 #include "sextant/plugin/kinds/pcg.h"
@@ -16,9 +18,6 @@ namespace sextant {
 
 // Throws SXT_E_INTERNAL where an engine came back without saying why.
 void check_ending(const Choice &engine, const sxt_pcg_args &args);
-
-// vector *= 2^by, exactly where the result is a normal number.
-void shift_by(Operations &operations, sxt_value_type type, std::int64_t n, void *vector, int by);
 
 // Confirmation is its part, too (confirm.cpp), and corrections (refine.cpp). For one thread, which has the set-up in
 // use; an object serves one solve.
@@ -82,8 +81,7 @@ class PcgSolve {
   void bring_near(double size);           // b, which is of this size, where its squares would vanish or overflow
   // x of the system is 2^this times the caller's: b is scaled by shift_, and A as it was taken in.
   int x_shift() const { return shift_ - exponent(); }
-  double callers(double norm) const;  // a norm before that
-  double callers_bound(double bound, double norm) const;
+  double callers(double norm) const { return callers_norm(norm, shift_); }  // before that
   double leave_out_null_space();  // of b_; what was left out, in the caller's norm
   void start();                   // right-hand side and guess of the engine's system
   void start_rhs();
@@ -129,11 +127,10 @@ class PcgSolve {
   double guess_norm_ = 0;             // true residual of a guess that was brought to the scale of this solve
   double system_norm_ = 0;            // 2-norm of b in the engine's system
   double rhs_norm_ = 0, target_ = 0;  // stop when |b - A x| <= target
-  double first_residual_ = 0, least_residual_ = 0;
-  std::int64_t least_at_ = 0;
+  Progress progress_;
+  Misses misses_;
   TrueResidual confirmed_;  // at the last confirmation
   bool accepted_ = false;   // it was good enough
-  int fruitless_ = 0;       // confirmations in a row that did not halve it
   std::int64_t confirmations_ = 0;
   std::int64_t residuals_ = 0;                         // true ones that were computed
   double residuals_seconds_ = 0, engine_seconds_ = 0;  // without each other

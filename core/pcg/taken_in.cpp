@@ -11,6 +11,7 @@
 #include "core/context/context.hpp"
 #include "core/matrix/assemble_internal.hpp"
 #include "core/matrix/symmetric_enough.hpp"
+#include "core/pcg/scale.hpp"
 
 namespace sextant {
 
@@ -20,18 +21,6 @@ namespace {
 constexpr double diagonal_row_s = 10e-9;
 // An entry whose mirror image is met (one thread) or looked for (several).
 double mirror_entry_s(int threads) { return threads < 4 ? 5e-9 : 15e-9 / threads; }
-
-// A power of two, in two factors: either alone may lie beyond the range.
-template <class Real>
-struct Power {
-  explicit Power(int exponent)
-      : first(std::ldexp(Real{1}, exponent / 2)), second(std::ldexp(Real{1}, exponent - exponent / 2)) {}
-  template <class T>
-  T operator()(T value) const {
-    return value * first * second;
-  }
-  Real first, second;
-};
 
 template <class T, class I, class O>
 struct CopiedValues {
@@ -111,12 +100,16 @@ double ValueLook::seconds() const {
 }
 
 TakenIn::TakenIn(std::shared_ptr<Matrix> callers, const Looked &looked, bool compared)
-    : callers_(std::move(callers)), matrix_(callers_), symmetry_(callers_->symmetry()), now_(looked) {
+    : callers_(std::move(callers)),
+      matrix_(callers_),
+      symmetry_(callers_->symmetry()),
+      compared_(compared),
+      now_(looked) {
   if (compared && symmetry_ == SXT_GENERAL)
     symmetry_ = callers_->value_type() <= SXT_F64 ? SXT_SYMMETRIC : SXT_HERMITIAN;
   if (looked.wants_copy())
     matrix_ = copy();
-  else if (symmetry_ != callers_->symmetry())
+  else if (compared_)
     callers_->found_symmetry(symmetry_);
 }
 
@@ -136,7 +129,7 @@ std::shared_ptr<Matrix> TakenIn::copy() const {
   csr.values = Buffer(from.values.bytes(), context.allocator());
   write_taken_in(from, now_.exponent, now_.averaged, context.threads(), csr.values);
   auto copy = std::make_shared<Matrix>(callers_->shared_context(), std::move(shape), callers_->symmetry());
-  if (symmetry_ != callers_->symmetry()) copy->found_symmetry(symmetry_);
+  if (compared_) copy->found_symmetry(symmetry_);
   copy->share_features(*callers_);
   return copy;
 }
@@ -152,12 +145,15 @@ void TakenIn::tell(Notes &notes) const {
 }
 
 void TakenIn::take_new_values(const Looked &now) {
+  if (compared_ && !now.averaged) callers_->found_symmetry(symmetry_);
   if (!copied()) return;
   now_.exponent = now.exponent;
   now_.averaged = now_.averaged || now.averaged;
-  matrix_->rewrite_values([&](Buffer &values) {
-    write_taken_in(callers_->csr(), now_.exponent, now_.averaged, callers_->context().threads(), values);
-  });
+  matrix_->rewrite_values(
+      [&](Buffer &values) {
+        write_taken_in(callers_->csr(), now_.exponent, now_.averaged, callers_->context().threads(), values);
+      },
+      compared_);
 }
 
 }  // namespace sextant

@@ -73,6 +73,7 @@ class TakenIn {
 
   std::shared_ptr<Matrix> callers_, matrix_;
   sxt_symmetry symmetry_;
+  const bool compared_;
   Looked now_;
 };
 

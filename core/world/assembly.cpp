@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // From what the ranks bring to the rows of each: CSR rows as they are, entries by way of the owners of their rows.
 #include <algorithm>
+#include <cmath>
+#include <complex>
 #include <cstring>
 
 #include "core/base/finite.hpp"
 #include "core/base/types.hpp"
+#include "core/pcg/scale.hpp"
 #include "core/world/matrix.hpp"
 #include "names/names.hpp"
 
@@ -91,21 +94,31 @@ std::vector<char> packed_for(const std::vector<std::int64_t> &chosen, const Entr
   return out;
 }
 
+std::size_t record_bytes(sxt_value_type type) {
+  return 2 * sizeof(std::int64_t) + static_cast<std::size_t>(value_bytes(type));
+}
+
 // What came, rank after rank, as arrays of its own: local rows.
 struct Came {
-  Came(const std::vector<std::vector<char>> &in, std::int64_t first, sxt_value_type type) {
+  // first, count: of this process's rows; cols: of the matrix.
+  void take(const World::Parcels &in, std::int64_t first, std::int64_t count, std::int64_t cols, sxt_value_type type) {
     const auto each = static_cast<std::size_t>(value_bytes(type));
     for (const std::vector<char> &bytes : in) {
-      const std::size_t n = bytes.size() / (2 * sizeof(std::int64_t) + each), old = row.size();
+      const std::size_t n = bytes.size() / record_bytes(type), old = row.size();
+      from.push_back(static_cast<std::int64_t>(n));
       if (n == 0) continue;
       row.resize(old + n), col.resize(old + n), values.resize((old + n) * each);
       std::memcpy(&row[old], bytes.data(), n * sizeof(std::int64_t));
       std::memcpy(&col[old], bytes.data() + n * sizeof(std::int64_t), n * sizeof(std::int64_t));
       std::memcpy(&values[old * each], bytes.data() + 2 * n * sizeof(std::int64_t), n * each);
-      for (std::size_t k = old; k < old + n; ++k) row[k] -= first;
+      for (std::size_t k = old; k < old + n; ++k) {
+        require_delivered(row[k] >= first && row[k] - first < count && col[k] >= 0 && col[k] < cols, "rank ",
+                          from.size() - 1, " sends an entry at row ", row[k], ", column ", col[k]);
+        row[k] -= first;
+      }
     }
   }
-  std::vector<std::int64_t> row, col;
+  std::vector<std::int64_t> row, col, from;  // from: how many came from each rank
   std::vector<char> values;
 };
 
@@ -140,41 +153,61 @@ void check_given(const RowsGiven &given) {
 
 std::shared_ptr<WorldMatrix> WorldMatrix::from_csr(std::shared_ptr<World> world, const RowsGiven &given,
                                                    const EntryArrays &entries, const AssemblyOptions &options) {
-  Assembled rows;
+  std::shared_ptr<WorldMatrix> made;
   world->together(by_csr, 0, [&](Frame &) {
     check_given(given);
-    rows = told_of("; rows count from this process's first",
-                   [&] { return assemble(entries, of_rows(options), world->context(0).allocator()); });
+    made.reset(new WorldMatrix(world, given));
+    made->rows_ = told_of("; rows count from this process's first",
+                          [&] { return assemble(entries, of_rows(options), world->context(0).allocator()); });
   });
-  return std::shared_ptr<WorldMatrix>(new WorldMatrix(std::move(world), given, std::move(rows), by_csr));
+  made->build(by_csr);
+  return made;
+}
+
+// Which rows each rank owns, before entries go to each other in types that are not theirs.
+static std::vector<std::int64_t> agreed_begins(World &world, const RowsGiven &given, const Entries &entries,
+                                               bool check_finite) {
+  const EntryArrays &arrays = entries.arrays;
+  const std::vector<Frame> &frames = world.together(by_coo, 0, [&](Frame &mine) {
+    check_given(given);
+    check_entries(entries, given, check_finite);
+    mine.numbers = {given.first, given.count, given.rows, given.cols, arrays.value_type};
+  });
+  for (const Frame &frame : frames)
+    require(frame.numbers[said_type] == arrays.value_type, SXT_E_TYPE, "ranks disagree on the type of values");
+  for (const Frame &frame : frames)
+    require(frame.numbers[said_rows] == given.rows && frame.numbers[said_cols] == given.cols, SXT_E_DIMENSION,
+            "ranks disagree on the number of rows or columns: one says ", frame.numbers[said_rows], " x ",
+            frame.numbers[said_cols], ", rank ", world.rank(), " ", given.rows, " x ", given.cols);
+  require_all_rows(frames);
+  return begins_of(frames);
+}
+
+// Which of the caller's entries go to each rank.
+void WorldMatrix::route_entries(const EntryArrays &arrays, int base, const std::vector<std::int64_t> &begin) {
+  const Entries entries{arrays, base};
+  sent_to_.resize(begin.size() - 1);
+  for (std::int64_t k = 0; k < arrays.nnz; ++k) {
+    const auto owner = std::upper_bound(begin.begin(), begin.end(), entries.row(k)) - begin.begin() - 1;
+    sent_to_[static_cast<std::size_t>(owner)].push_back(k);
+  }
 }
 
 std::shared_ptr<WorldMatrix> WorldMatrix::from_coo(std::shared_ptr<World> world, const RowsGiven &given,
                                                    const EntryArrays &arrays, const AssemblyOptions &options) {
   const Entries entries{arrays, options.index_base};
-  const std::vector<Frame> frames = world->together(by_coo, 0, [&](Frame &mine) {
-    check_given(given);
-    check_entries(entries, given, options.check_finite);
-    mine.numbers = {given.first, given.count, given.rows, given.cols, arrays.value_type};
+  const std::vector<std::int64_t> begin = agreed_begins(*world, given, entries, options.check_finite);
+  std::shared_ptr<WorldMatrix> made;
+  const World::Parcels in = world->swap(by_coo, 6, record_bytes(arrays.value_type), [&] {
+    made.reset(new WorldMatrix(world, given));
+    made->route_entries(arrays, options.index_base, begin);
+    World::Parcels out;
+    for (const std::vector<std::int64_t> &chosen : made->sent_to_) out.push_back(packed_for(chosen, entries));
+    return out;
   });
-  for (const Frame &frame : frames)  // before entries go to each other in types that are not theirs
-    require(frame.numbers[said_type] == arrays.value_type, SXT_E_TYPE, "ranks disagree on the type of values");
-  for (const Frame &frame : frames)
-    require(frame.numbers[said_rows] == given.rows && frame.numbers[said_cols] == given.cols, SXT_E_DIMENSION,
-            "ranks disagree on the number of rows or columns: one says ", frame.numbers[said_rows], " x ",
-            frame.numbers[said_cols], ", rank ", world->rank(), " ", given.rows, " x ", given.cols);
-  require_all_rows(frames);
-  const std::vector<std::int64_t> begin = begins_of(frames);
-  std::vector<std::vector<std::int64_t>> sent_to(frames.size());
-  for (std::int64_t k = 0; k < arrays.nnz; ++k) {
-    const auto owner = std::upper_bound(begin.begin(), begin.end(), entries.row(k)) - begin.begin() - 1;
-    sent_to[static_cast<std::size_t>(owner)].push_back(k);
-  }
-  std::vector<std::vector<char>> out;
-  for (const std::vector<std::int64_t> &chosen : sent_to) out.push_back(packed_for(chosen, entries));
-  const Came came(world->swap(out), begin[static_cast<std::size_t>(world->rank())], arrays.value_type);
-  Assembled rows;
   world->together(by_coo, 1, [&](Frame &) {
+    Came came;
+    came.take(in, begin[static_cast<std::size_t>(world->rank())], given.count, given.cols, arrays.value_type);
     EntryArrays own;
     own.layout = EntryArrays::Layout::coo;
     own.rows = given.count;
@@ -188,11 +221,11 @@ std::shared_ptr<WorldMatrix> WorldMatrix::from_coo(std::shared_ptr<World> world,
     AssemblyOptions as = of_rows(options);
     as.index_base = 0;
     as.keep_order = true;
-    rows = told_of("; rows count from this process's first, entries through those that came from all ranks",
-                   [&] { return assemble(own, as, world->context(0).allocator()); });
+    made->rows_ = told_of("; rows count from this process's first, entries through those that came from all ranks",
+                          [&] { return assemble(own, as, world->context(0).allocator()); });
+    made->came_from_ = std::move(came.from);
   });
-  auto made = std::shared_ptr<WorldMatrix>(new WorldMatrix(std::move(world), given, std::move(rows), by_coo));
-  made->keep_routes(std::move(sent_to));
+  made->build(by_coo);
   return made;
 }
 
@@ -210,22 +243,55 @@ std::shared_ptr<WorldMatrix> WorldMatrix::split(std::shared_ptr<World> world, co
   given.cols = whole.cols();
   given.symmetry = whole.symmetry();
   given.index_base = index_base;
-  Assembled rows;
-  rows.csr = copied(whole.csr(), world->context(0).allocator());
-  return std::shared_ptr<WorldMatrix>(new WorldMatrix(std::move(world), given, std::move(rows), "sxt_matrix_split"));
+  std::shared_ptr<WorldMatrix> made(new WorldMatrix(world, given));
+  made->rows_.csr = copied(whole.csr(), world->context(0).allocator());
+  made->build("sxt_matrix_split");
+  return made;
 }
 
-void WorldMatrix::route_values(const void *values) {
+std::shared_ptr<WorldMatrix> WorldMatrix::scaled(int exponent, const char *call) const {
+  std::shared_ptr<WorldMatrix> made;
+  world_->together(call, 7, [&](Frame &) {
+    made.reset(new WorldMatrix(world_, given_));
+    made->rows_.csr = copied(rows_.csr, world_->context(0).allocator());
+    made->nnz_ = nnz_;
+    made->first_ = first_;
+    made->begin_ = begin_;
+    with_value_type(value_type(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const Power<decltype(std::abs(T{}))> power(exponent);
+      T *const values = made->rows_.csr.values.as<T>();
+      std::transform(values, values + rows_.csr.nnz, values, power);
+    });
+  });
+  made->make_blocks(call);
+  return made;
+}
+
+World::Parcels WorldMatrix::parcels_of(const void *values) const {
   const auto each = static_cast<std::size_t>(value_bytes(value_type()));
   const char *const from = static_cast<const char *>(values);
-  std::vector<std::vector<char>> out;
+  World::Parcels out;
   for (const std::vector<std::int64_t> &chosen : sent_to_) {
     std::vector<char> &bytes = out.emplace_back(chosen.size() * each);
     for (std::size_t i = 0; i < chosen.size(); ++i)
       std::memcpy(&bytes[i * each], from + static_cast<std::size_t>(chosen[i]) * each, each);
   }
-  routed_.clear();
-  for (const std::vector<char> &bytes : world_->swap(out)) routed_.insert(routed_.end(), bytes.begin(), bytes.end());
+  return out;
+}
+
+void WorldMatrix::route_values(const void *values) {
+  constexpr const char *call = "sxt_matrix_update_values";
+  const auto each = static_cast<std::size_t>(value_bytes(value_type()));
+  const World::Parcels in = world_->swap(call, 4, each, [&] { return parcels_of(values); });
+  world_->together(call, 6, [&](Frame &) {
+    routed_.clear();
+    for (std::size_t r = 0; r < in.size(); ++r) {
+      require_delivered(in[r].size() / each == static_cast<std::size_t>(came_from_[r]), "rank ", r, " sends ",
+                        in[r].size() / each, " values, as a matrix it had sent ", came_from_[r], " entries");
+      routed_.insert(routed_.end(), in[r].begin(), in[r].end());
+    }
+  });
 }
 
 }  // namespace sextant

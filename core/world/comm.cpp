@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace sextant {
 
@@ -36,10 +37,21 @@ void Comm::require_alive() const {
 }
 
 void Comm::end(const char *step, sxt_status status, double seconds) {
-  why_ended_ =
-      text("the communicator's ", step, " answered ", status_name(status), " on rank ", rank(), " after ", seconds,
-           " s (time limit ", time_limit_, " s): a rank died, stalled, or made another call than this one");
-  if (calls_.abort) calls_.abort(calls_.user, status, why_ended_.c_str());
+  std::string why;
+  try {
+    why =
+        text("the communicator's ", step, " answered ", status_name(status), " on rank ", rank(), " after ", seconds,
+             " s (time limit ", time_limit_, " s): a rank died, stalled, gave up, or made another call than this one");
+  } catch (const std::bad_alloc &) {  // it ends without a sentence
+  }
+  give_up(std::move(why));
+}
+
+void Comm::give_up(std::string why, bool all_know) {
+  require_alive();
+  ended_ = true;
+  why_ended_ = std::move(why);
+  if (calls_.abort && !all_know) calls_.abort(calls_.user, SXT_E_COMM, why_ended_.c_str());
   throw Error(SXT_E_COMM, why_ended_);
 }
 
@@ -54,6 +66,9 @@ void Comm::gather(const void *mine, std::int64_t bytes, void *all) {
   const double took = now() - start;
   waited_ += took;
   if (status != SXT_OK) end("gather", status, took);
+  // The one block whose bytes are known here.
+  if (bytes > 0 && std::memcmp(static_cast<const char *>(all) + rank() * bytes, mine, static_cast<std::size_t>(bytes)))
+    give_up(text("the communicator's gather gave rank ", rank(), " other bytes than it had brought"));
 }
 
 void Comm::exchange(std::span<const sxt_message_part> sends, std::span<const sxt_message_part> receives) {

@@ -19,14 +19,18 @@ class Comm {
 
   std::int32_t rank() const noexcept { return calls_.rank; }
   std::int32_t size() const noexcept { return calls_.size; }
-  bool ended() const noexcept { return !why_ended_.empty(); }
+  bool ended() const noexcept { return ended_; }
   void require_alive() const;  // throws SXT_E_COMM where it has ended
-  // all: size() blocks. Throws SXT_E_COMM.
+  // all: size() blocks. Throws SXT_E_COMM, also where the own block comes back changed.
   void gather(const void *mine, std::int64_t bytes, void *all);
   // To and from other ranks. What is sent and received must stay until wait() has returned, and for good where it
   // throws: messages may still be under way.
   void exchange(std::span<const sxt_message_part> sends, std::span<const sxt_message_part> receives);
   void wait();
+  // What it delivered, or what became of a rank, leaves nothing to go on with: it ends, and tells other ranks, unless
+  // all of them know. Throws SXT_E_COMM with `why`.
+  [[noreturn]] void give_up(std::string why, bool all_know = false);
+  double time_limit() const noexcept { return time_limit_; }
   // Seconds that gathers have waited.
   double waited() const noexcept { return waited_; }
 
@@ -36,7 +40,7 @@ class Comm {
   sxt_comm calls_{};
   double time_limit_, waited_ = 0;
   void *request_ = nullptr;
-  bool under_way_ = false;
+  bool under_way_ = false, ended_ = false;
   std::string why_ended_;
 };
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
+#include <limits>
 
 #include "core/base/scalar.hpp"
 #include "core/base/types.hpp"
@@ -22,28 +22,28 @@ void require_equal(const std::vector<Frame> &frames, std::size_t number, sxt_sta
             ": rank 0 says ", frames[0].numbers[number], ", rank ", r, " ", frames[r].numbers[number]);
 }
 
-// The rows of all ranks follow each other and are all rows.
 }  // namespace
 
 void require_all_rows(const std::vector<Frame> &frames) {
+  const std::int64_t rows = frames[0].numbers[said_rows];
   std::int64_t next = 0;
   for (std::size_t r = 0; r < frames.size(); ++r) {
     const std::int64_t first = frames[r].numbers[said_first], count = frames[r].numbers[said_count];
     if (count == 0) continue;
+    require(count > 0 && first >= 0 && count <= rows && first <= rows - count, SXT_E_DIMENSION, "rank ", r, " brings ",
+            count, " rows from ", first, ", of ", rows);
     require(first >= next, SXT_E_DIMENSION, "rank ", r, " brings rows from ", first, ", but rows up to ", next - 1,
             " came from ranks before it: rows must follow each other in the order of ranks");
     require(first <= next, SXT_E_DIMENSION, "no rank brings rows ", next, " to ", first - 1, "; rank ", r,
             " begins with row ", first);
     next = first + count;
   }
-  const std::int64_t rows = frames[0].numbers[said_rows];
   require(next == rows, SXT_E_DIMENSION, "no rank brings rows ", next, " to ", rows - 1);
 }
 
-WorldMatrix::WorldMatrix(std::shared_ptr<World> world, const RowsGiven &given, Assembled rows, const char *call)
-    : world_(std::move(world)), given_(given), rows_(std::move(rows)) {
+void WorldMatrix::build(const char *call) {
   agree_on_rows(call);
-  divide_own_rows();
+  divide_own_rows(call);
   make_blocks(call);
 }
 
@@ -57,24 +57,42 @@ void WorldMatrix::agree_on_rows(const char *call) {
   require_equal(frames, said_type, SXT_E_TYPE, "the type of values");
   require_equal(frames, said_symmetry, SXT_E_ARGUMENT, "the symmetry");
   require_all_rows(frames);
-  for (const Frame &frame : frames) nnz_ += frame.numbers[said_nnz];
+  for (const Frame &frame : frames) {
+    const std::int64_t nnz = frame.numbers[said_nnz];
+    world_->require_sound(nnz >= 0 && nnz <= std::numeric_limits<std::int64_t>::max() - nnz_, nnz, " entries");
+    nnz_ += nnz;
+  }
   // A rank without rows may have said any first one.
   for (std::int32_t r = 0; r < world_->rank(); ++r) first_ += frames[static_cast<std::size_t>(r)].numbers[said_count];
 }
 
 // Among this process's members, by the bytes that a product reads: entries with their columns, and vectors.
-void WorldMatrix::divide_own_rows() {
-  std::vector<double> rates;
-  for (std::size_t i = 0; i < world_->own(); ++i)
-    rates.push_back(world_->rates()[static_cast<std::size_t>(world_->first()) + i]);
-  const auto value = static_cast<double>(value_bytes(value_type()));
-  const std::vector<std::int64_t> own = divide(rows_.csr.rows, rates, [&](std::int64_t row) {
-    return static_cast<double>(offset_at(rows_.csr, row)) * (value + 4) + static_cast<double>(row) * (2 * value + 4);
+void WorldMatrix::divide_own_rows(const char *call) {
+  const std::vector<Frame> &frames = world_->together(call, 5, [&](Frame &mine) {
+    std::vector<double> rates;
+    for (std::size_t i = 0; i < world_->own(); ++i)
+      rates.push_back(world_->rates()[static_cast<std::size_t>(world_->first()) + i]);
+    const auto value = static_cast<double>(value_bytes(value_type()));
+    const std::vector<std::int64_t> own = divide(rows_.csr.rows, rates, [&](std::int64_t row) {
+      return static_cast<double>(offset_at(rows_.csr, row)) * (value + 4) + static_cast<double>(row) * (2 * value + 4);
+    });
+    for (std::size_t i = 0; i < world_->own(); ++i) mine.members[i].number = first_ + own[i];
+    begin_.reserve(static_cast<std::size_t>(world_->members()) + 1);
   });
-  std::vector<std::int64_t> begins;
-  for (std::size_t i = 0; i < world_->own(); ++i) begins.push_back(first_ + own[i]);
-  begin_ = world_->gather_members(begins);
+  take_begins(frames);
+}
+
+void WorldMatrix::take_begins(const std::vector<Frame> &frames) {
+  each_member(frames, [&](const Frame::OfMember &member) {
+    const std::int64_t before = begin_.empty() ? 0 : begin_.back();
+    world_->require_sound(member.number >= before && member.number <= given_.rows, "a member's rows begin with ",
+                          member.number, ", those of the one before it with ", before);
+    begin_.push_back(member.number);
+  });
   begin_.push_back(given_.rows);
+  const std::int64_t first = first_row_of(0), end = begin_[static_cast<std::size_t>(world_->first()) + world_->own()];
+  world_->require_sound(begin_.front() == 0 && first == first_ && end == first_ + rows_.csr.rows,
+                        "this rank's rows are ", first, " to ", end - 1, " of the division");
 }
 
 RowRange WorldMatrix::range_of(std::size_t own) const {
@@ -83,14 +101,16 @@ RowRange WorldMatrix::range_of(std::size_t own) const {
 }
 
 void WorldMatrix::make_blocks(const char *call) {
-  std::vector<std::vector<std::int64_t>> ghosts(world_->own());
-  blocks_.resize(world_->own());
+  std::vector<std::vector<std::int64_t>> ghosts;
   world_->together(call, 2, [&](Frame &) {
+    ghosts.resize(world_->own());
+    blocks_.resize(world_->own());
+    halo_ = std::make_unique<Halo>(world_, value_type());
     require(given_.rows == given_.cols, SXT_E_NOT_SQUARE, "the matrix is ", given_.rows, " x ", given_.cols,
             "; matrices of a world are square, so that x is divided as y is");
     for (std::size_t i = 0; i < blocks_.size(); ++i) make_block(i, ghosts[i]);
   });
-  world_->together(call, 3, [&](Frame &) { halo_ = std::make_unique<Halo>(world_, begin_, ghosts, value_type()); });
+  halo_->connect(call, begin_, ghosts);
 }
 
 void WorldMatrix::make_block(std::size_t own, std::vector<std::int64_t> &ghosts) {
@@ -190,28 +210,29 @@ void WorldMatrix::multiply(const void *alpha, std::span<const void *const> x, co
 void WorldMatrix::refill_blocks() {
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     const RowRange range = range_of(i);
-    blocks_[i].interior->rewrite_values([&](Buffer &values) { split_values(range, values.data(), nullptr); });
-    blocks_[i].boundary->rewrite_values([&](Buffer &values) { split_values(range, nullptr, values.data()); });
+    blocks_[i].interior->rewrite_values([&](Buffer &values) { split_values(range, values.data(), nullptr); }, false);
+    blocks_[i].boundary->rewrite_values([&](Buffer &values) { split_values(range, nullptr, values.data()); }, false);
   }
 }
 
 void WorldMatrix::update_values(const void *values, std::int64_t count) {
+  constexpr const char *call = "sxt_matrix_update_values";
   const auto bytes = static_cast<std::size_t>(rows_.csr.values.bytes());
-  Buffer before(rows_.csr.values.bytes(), world_->context(0).allocator());
-  if (bytes > 0) std::memcpy(before.data(), rows_.csr.values.data(), bytes);
+  Buffer before;
+  world_->together(call, 1, [&](Frame &) {
+    std::int64_t wanted = rows_.order.kept ? rows_.order.input_nnz : rows_.csr.nnz;
+    if (!sent_to_.empty()) {
+      wanted = 0;
+      for (const std::vector<std::int64_t> &each : sent_to_) wanted += static_cast<std::int64_t>(each.size());
+    }
+    require(count == wanted, SXT_E_DIMENSION, "the matrix takes ", wanted, " values of this process, count is ", count);
+    require(values != nullptr || count == 0, SXT_E_ARGUMENT, "values is NULL but count is ", count);
+    before = Buffer(rows_.csr.values.bytes(), world_->context(0).allocator());
+    if (bytes > 0) std::memcpy(before.data(), rows_.csr.values.data(), bytes);
+  });
   try {
-    world_->together("sxt_matrix_update_values", 1, [&](Frame &) {
-      std::int64_t wanted = rows_.order.kept ? rows_.order.input_nnz : rows_.csr.nnz;
-      if (!sent_to_.empty()) {
-        wanted = 0;
-        for (const std::vector<std::int64_t> &each : sent_to_) wanted += static_cast<std::int64_t>(each.size());
-      }
-      require(count == wanted, SXT_E_DIMENSION, "the matrix takes ", wanted, " values of this process, count is ",
-              count);
-      require(values != nullptr || count == 0, SXT_E_ARGUMENT, "values is NULL but count is ", count);
-    });
     if (!sent_to_.empty()) route_values(values);
-    world_->together("sxt_matrix_update_values", 2, [&](Frame &) {
+    world_->together(call, 2, [&](Frame &) {
       sextant::update_values(rows_.csr, rows_.order, sent_to_.empty() ? values : routed_.data(), given_.check_finite,
                              world_->context(0).threads(), world_->context(0).allocator());
     });
@@ -220,7 +241,7 @@ void WorldMatrix::update_values(const void *values, std::int64_t count) {
     throw;
   }
   ++version_;
-  world_->together("sxt_matrix_update_values", 3, [&](Frame &) { refill_blocks(); });
+  world_->together(call, 3, [&](Frame &) { refill_blocks(); });
 }
 
 }  // namespace sextant

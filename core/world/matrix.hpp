@@ -48,6 +48,9 @@ class WorldMatrix {
   // A matrix of one context, for a world of one process.
   static std::shared_ptr<WorldMatrix> split(std::shared_ptr<World> world, const Matrix &whole, int index_base);
 
+  // 2^exponent times it, on the same division. Collective.
+  std::shared_ptr<WorldMatrix> scaled(int exponent, const char *call) const;
+
   // One member's part.
   struct Block {
     std::shared_ptr<Matrix> interior, boundary;  // boundary: of 0 rows where it needs nothing of others
@@ -80,6 +83,12 @@ class WorldMatrix {
   // members have streams.
   void multiply(const void *alpha, std::span<const void *const> x, const void *beta, std::span<void *const> y,
                 const Lanes &lanes);
+  // The two parts of it for one member, in this thread's stream on its device: of the columns that it owns, y = A x;
+  // then of those of others, whose values its ghosts hold, y += alpha B ghosts (alpha NULL: 1).
+  void multiply_own(std::size_t own, const void *x, void *y) const {
+    blocks_[own].own_product->multiply(SXT_NO_TRANSPOSE, nullptr, x, nullptr, y);
+  }
+  void add_boundary(std::size_t own, const void *alpha, void *y) const;
   // Seconds of the host in products and in exchanges since it was made.
   double product_seconds() const noexcept { return product_s_; }
   double exchange_seconds() const noexcept { return exchange_s_; }
@@ -88,15 +97,18 @@ class WorldMatrix {
   void update_values(const void *values, std::int64_t count);
 
  private:
-  WorldMatrix(std::shared_ptr<World> world, const RowsGiven &given, Assembled rows, const char *call);
-  void keep_routes(std::vector<std::vector<std::int64_t>> sent_to) { sent_to_ = std::move(sent_to); }
+  WorldMatrix(std::shared_ptr<World> world, const RowsGiven &given) : world_(std::move(world)), given_(given) {}
+  // Collective: everything else, from rows_.
+  void build(const char *call);
   void agree_on_rows(const char *call);
-  void divide_own_rows();
+  void divide_own_rows(const char *call);
+  void take_begins(const std::vector<Frame> &frames);
   void make_blocks(const char *call);
   void make_block(std::size_t own, std::vector<std::int64_t> &ghosts);
   void refill_blocks();
   RowRange range_of(std::size_t own) const;
-  void add_boundary(std::size_t own, const void *alpha, void *y) const;
+  void route_entries(const EntryArrays &arrays, int base, const std::vector<std::int64_t> &begin);
+  World::Parcels parcels_of(const void *values) const;
   void route_values(const void *values);
 
   const std::shared_ptr<World> world_;
@@ -108,7 +120,8 @@ class WorldMatrix {
   std::unique_ptr<Halo> halo_;
   // Of entries that went to the owners of their rows: which of the caller's go to each rank, in order. Empty: none did.
   std::vector<std::vector<std::int64_t>> sent_to_;
-  std::vector<char> routed_;  // values that came, in the order in which they were assembled
+  std::vector<std::int64_t> came_from_;  // how many came from each rank
+  std::vector<char> routed_;             // values that came, in the order in which they were assembled
   double product_s_ = 0, exchange_s_ = 0;
   std::uint64_t version_ = 1;
 };

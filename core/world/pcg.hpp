@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "core/explain/explain.hpp"
+#include "core/matrix/checks.hpp"
 #include "core/pcg/settings.hpp"
 #include "core/run/prepared.hpp"
 #include "core/world/matrix.hpp"
 
 namespace sextant {
+
+class WorldLoop;
 
 // One solve at a time.
 class WorldPcg {
@@ -22,9 +25,10 @@ class WorldPcg {
   WorldPcg(std::shared_ptr<WorldMatrix> matrix, const PcgSettings &settings);
   WorldPcg(const WorldPcg &) = delete;
   WorldPcg &operator=(const WorldPcg &) = delete;
+  ~WorldPcg();
 
-  WorldMatrix &matrix() const noexcept { return *matrix_; }
-  SolveSettings default_solve() const { return sextant::default_solve(settings_, matrix_->given().rows); }
+  WorldMatrix &matrix() const noexcept { return *callers_; }
+  SolveSettings default_solve() const { return sextant::default_solve(settings_, callers_->given().rows); }
   // b and x: the members' parts. Collective.
   sxt_pcg_report solve(const std::vector<const void *> &b, const std::vector<void *> &x, const SolveSettings &settings);
   Explanation explain() const;
@@ -32,6 +36,7 @@ class WorldPcg {
 
  private:
   friend class WorldSolve;
+  friend class WorldLoop;
   // Of one member of this process.
   struct Part {
     std::shared_ptr<Matrix> joined;  // all of its rows, for true residuals; the interior where that is all
@@ -41,20 +46,26 @@ class WorldPcg {
     DeviceBuffer extended, norms;  // x and its ghosts; sxt_residual_norms
   };
   void check_settings_of_world() const;
-  void check_matrix();
+  DiagonalRange check_matrix();
   void check_mirror_images();
-  std::vector<std::vector<char>> boundary_entries(const std::vector<double> &diagonal) const;
-  void compare_entries(const std::vector<char> &entries, const std::vector<double> &diagonal) const;
-  void settle_method(const std::vector<Frame> &frames);
+  void take_in(const DiagonalRange &diagonal);
+  World::Parcels boundary_entries(const std::vector<double> &diagonal) const;
+  void compare_entries(std::size_t rank, const std::vector<char> &entries, const std::vector<double> &diagonal) const;
+  void settle_method(const DiagonalRange &diagonal);
   void make_part(std::size_t own);
   std::unique_ptr<Runner> make_preconditioner(std::size_t own) const;
   void set_up();
+  WorldMatrix &system() const noexcept { return *matrix_; }
   bool preconditioned() const noexcept { return method_ != "none"; }
 
-  const std::shared_ptr<WorldMatrix> matrix_;
+  const std::shared_ptr<WorldMatrix> callers_;
+  std::shared_ptr<WorldMatrix> matrix_;  // that is solved with: the caller's, or 2^exponent_ times it
+  int exponent_ = 0;
   PcgSettings settings_;
   std::string method_, why_method_;
   std::vector<Part> parts_;
+  std::unique_ptr<WorldLoop> loop_;  // iterations on the devices; NULL with the reason
+  std::string why_no_loop_;
   std::vector<std::string> notes_;
   std::uint64_t version_ = 0;                                            // of the matrix's values
   double setup_s_ = 0, product_s_ = 0, exchange_s_ = 0, waiting_s_ = 0;  // the latter three of the last solve

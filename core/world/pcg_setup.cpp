@@ -6,13 +6,15 @@
 #include "core/base/hash.hpp"
 #include "core/base/types.hpp"
 #include "core/base/units.hpp"
-#include "core/choose/make_choice.hpp"
 #include "core/matrix/checks.hpp"
 #include "core/matrix/symmetric_enough.hpp"
 #include "core/pcg/choosing.hpp"
 #include "core/pcg/clock.hpp"
+#include "core/pcg/taken_in.hpp"
 #include "core/run/truth.hpp"
+#include "core/world/loop.hpp"
 #include "core/world/pcg.hpp"
+#include "core/world/runner.hpp"
 #include "sextant/plugin/kinds/pcg.h"
 #include "sextant/plugin/kinds/preconditioner.h"
 #include "sextant/plugin/kinds/residual.h"
@@ -59,7 +61,7 @@ std::uint64_t hash_of(const PcgSettings &settings) {
 }  // namespace
 
 WorldPcg::WorldPcg(std::shared_ptr<WorldMatrix> matrix, const PcgSettings &settings)
-    : matrix_(std::move(matrix)), settings_(settings) {
+    : callers_(std::move(matrix)), matrix_(callers_), settings_(settings) {
   if (settings_.rtol < 0) settings_.rtol = default_rtol(matrix_->value_type());
   matrix_->world().together(call, 4, [&](Frame &) {
     check_settings(settings_, matrix_->value_type());
@@ -69,11 +71,15 @@ WorldPcg::WorldPcg(std::shared_ptr<WorldMatrix> matrix, const PcgSettings &setti
   set_up();
 }
 
+WorldPcg::~WorldPcg() = default;
+
 void WorldPcg::check_settings_of_world() const {
   const auto none_of = [](bool given, const char *name, const char *instead) {
     require(!given, SXT_E_NOT_SUPPORTED, "a world has no ", name, instead);
   };
-  none_of(!settings_.engine.empty(), "options->engine", ": its own engine solves");
+  const std::string &engine = settings_.engine;
+  require(engine.empty() || engine == WorldLoop::on_devices || engine == WorldLoop::by_host, SXT_E_NOT_SUPPORTED,
+          "a world has no engine ", engine, "; it has ", WorldLoop::by_host, " and ", WorldLoop::on_devices);
   none_of(!settings_.format.empty(), "options->format", ": each block of each member chooses its storage");
   none_of(settings_.null_space_size != 0, "options->null_space", ": A must be definite");
   none_of(settings_.reorder > 0, "options->reorder", ": renumber the rows before they are divided");
@@ -81,26 +87,33 @@ void WorldPcg::check_settings_of_world() const {
   const std::int32_t recurrence = recurrence_wanted(settings_);
   none_of(recurrence != 0 && recurrence != SXT_RECURRENCE_CHRONOPOULOS_GEAR, "recurrence but chronopoulos-gear", "");
   for (std::size_t i = 0; i < matrix_->world().own(); ++i)
-    if (!settings_.preconditioner.empty()) check_method(settings_.preconditioner, matrix_->world().context(i));
+    if (!settings_.preconditioner.empty() && settings_.preconditioner != "none")
+      check_method(settings_.preconditioner, matrix_->world().context(i));
 }
 
 void WorldPcg::set_up() {
   const Clock clock;
   version_ = 0;
+  loop_.reset();
   parts_.clear();
   notes_.clear();
-  check_matrix();
+  matrix_ = callers_;
+  const DiagonalRange diagonal = check_matrix();
+  if (settings_.check_symmetry) check_mirror_images();
+  settle_method(diagonal);
+  take_in(diagonal);
   matrix_->world().together(call, 3, [&](Frame &) {
     parts_.resize(matrix_->world().own());
     for (std::size_t i = 0; i < parts_.size(); ++i) make_part(i);
+    loop_ = WorldLoop::make(*this, why_no_loop_);
   });
-  version_ = matrix_->version();
+  version_ = callers_->version();
   setup_s_ = clock.seconds();
 }
 
-void WorldPcg::check_matrix() {
-  const std::vector<Frame> frames = matrix_->world().together(call, 1, [&](Frame &mine) {
-    double least = HUGE_VAL, greatest = 0;
+// Of the diagonals of all members that have rows.
+DiagonalRange WorldPcg::check_matrix() {
+  const std::vector<Frame> &frames = matrix_->world().together(call, 1, [&](Frame &mine) {
     const SymmetryTolerance tolerance(settings_.symmetry_tolerance, matrix_->value_type());
     Buffer work;
     for (std::size_t i = 0; i < matrix_->world().own(); ++i) {
@@ -111,26 +124,43 @@ void WorldPcg::check_matrix() {
         if (settings_.check_symmetry && check_hermitian(interior.csr(), threads, work, tolerance))
           interior.found_symmetry(interior.value_type() <= SXT_F64 ? SXT_SYMMETRIC : SXT_HERMITIAN);
         const DiagonalRange range = check_diagonal(interior.csr(), threads, tolerance);
-        least = std::min(least, range.least);
-        greatest = std::max(greatest, range.greatest);
+        require(std::isfinite(range.greatest), SXT_E_NOT_FINITE, "the diagonal of A holds infinity");
+        mine.members[i].values = {range.least, range.greatest};
       });
     }
-    mine.values = {least, greatest};
   });
-  if (settings_.check_symmetry) check_mirror_images();
-  settle_method(frames);
+  DiagonalRange out;
+  bool any = false;
+  each_member(frames, [&](const Frame::OfMember &member) {
+    const double least = member.values[0], greatest = member.values[1];
+    if (least == 0 && greatest == 0) return;  // without rows
+    matrix_->world().require_sound(least > 0 && least <= greatest && std::isfinite(greatest), "a diagonal from ", least,
+                                   " to ", greatest);
+    out.least = any ? std::min(out.least, least) : least;
+    out.greatest = any ? std::max(out.greatest, greatest) : greatest;
+    any = true;
+  });
+  return out;
 }
 
-void WorldPcg::settle_method(const std::vector<Frame> &frames) {
+void WorldPcg::settle_method(const DiagonalRange &diagonal) {
   method_ = settings_.preconditioner;
   why_method_ = "asked for";
   if (!method_.empty()) return;
-  double least = HUGE_VAL, greatest = 0;
-  for (const Frame &frame : frames)
-    least = std::min(least, frame.values[0]), greatest = std::max(greatest, frame.values[1]);
-  method_ = greatest > least ? "jacobi" : "none";
-  why_method_ = greatest > least ? "the diagonal varies; a world tries no others by itself"
-                                 : "the diagonal is constant, so that scaling by it changes nothing";
+  const bool varies = diagonal.greatest > diagonal.least;
+  method_ = varies ? "jacobi" : "none";
+  why_method_ = varies ? "the diagonal varies; a world tries no others by itself"
+                       : "the diagonal is constant, so that scaling by it changes nothing";
+}
+
+// As a solver of one context takes its matrix in: near 1.
+void WorldPcg::take_in(const DiagonalRange &diagonal) {
+  exponent_ = exponent_near(callers_->value_type(), diagonal);
+  if (exponent_ == 0) return;
+  matrix_ = callers_->scaled(exponent_, call);
+  for (std::size_t i = 0; i < matrix_->world().own(); ++i)
+    matrix_->block(i).interior->found_symmetry(callers_->block(i).interior->known_symmetry());
+  notes_.push_back(text("A is far from 1: solved with 2^", exponent_, " A, which changes no digit"));
 }
 
 // ---- symmetry across members
@@ -153,13 +183,13 @@ static std::vector<double> diagonal_of(const WorldMatrix &matrix) {
   return out;
 }
 
-std::vector<std::vector<char>> WorldPcg::boundary_entries(const std::vector<double> &diagonal) const {
+World::Parcels WorldPcg::boundary_entries(const std::vector<double> &diagonal) const {
   const World &world = matrix_->world();
   const CsrArrays &rows = matrix_->own_rows();
   const std::vector<std::int64_t> &begin = matrix_->begin();
   const std::int64_t first = matrix_->first_row_of(0);
   const auto each = static_cast<std::size_t>(value_bytes(rows.value_type));
-  std::vector<std::vector<char>> out(static_cast<std::size_t>(world.ranks()));
+  World::Parcels out(static_cast<std::size_t>(world.ranks()));
   for (std::size_t i = 0; i < world.own(); ++i)
     for (const std::int64_t local : matrix_->block(i).boundary_rows) {
       const std::int64_t row = matrix_->first_row_of(i) + local, at = row - first;
@@ -178,7 +208,8 @@ std::vector<std::vector<char>> WorldPcg::boundary_entries(const std::vector<doub
 }
 
 // Each entry that came, (i, j), against (j, i) here.
-void WorldPcg::compare_entries(const std::vector<char> &entries, const std::vector<double> &diagonal) const {
+void WorldPcg::compare_entries(std::size_t rank, const std::vector<char> &entries,
+                               const std::vector<double> &diagonal) const {
   const CsrArrays &rows = matrix_->own_rows();
   const std::int64_t first = matrix_->first_row_of(0);
   const SymmetryTolerance tolerance(settings_.symmetry_tolerance, rows.value_type);
@@ -190,6 +221,8 @@ void WorldPcg::compare_entries(const std::vector<char> &entries, const std::vect
       T theirs;
       std::memcpy(&theirs, entry.value, sizeof theirs);
       const std::int64_t row = entry.column - first;
+      require_delivered(row >= 0 && row < rows.rows && entry.row >= 0 && entry.row < rows.cols, "rank ", rank,
+                        " sends the entry at row ", entry.row, ", column ", entry.column);
       std::int64_t low = offset_at(rows, row), high = offset_at(rows, row + 1);
       const std::int64_t end = high;
       while (low < high) {
@@ -214,10 +247,13 @@ void WorldPcg::compare_entries(const std::vector<char> &entries, const std::vect
 
 // Entries between two members, which none of them has both of.
 void WorldPcg::check_mirror_images() {
-  const std::vector<double> diagonal = diagonal_of(*matrix_);
-  const std::vector<std::vector<char>> in = matrix_->world().swap(boundary_entries(diagonal));
+  std::vector<double> diagonal;
+  const World::Parcels in = matrix_->world().swap(call, 5, sizeof(Entry), [&] {
+    diagonal = diagonal_of(*matrix_);
+    return boundary_entries(diagonal);
+  });
   matrix_->world().together(call, 2, [&](Frame &) {
-    for (const std::vector<char> &entries : in) compare_entries(entries, diagonal);
+    for (std::size_t r = 0; r < in.size(); ++r) compare_entries(r, in[r], diagonal);
   });
 }
 
@@ -232,14 +268,7 @@ std::unique_ptr<Runner> WorldPcg::make_preconditioner(std::size_t own) const {
   if (query.m.symmetry == SXT_GENERAL)  // compared, or the caller's word
     query.m.symmetry = interior->value_type() <= SXT_F64 ? SXT_SYMMETRIC : SXT_HERMITIAN;
   std::strncpy(query.method, method_.c_str(), sizeof query.method - 1);
-  LeftOut left_out;
-  const auto choose = [&](const LeftOut &kernels) {
-    return Selector(context, interior.get(), {.left_out = kernels, .asked = named_by_hand(settings_)})
-        .select({Query(&query.m.q), "pcg/preconditioner"});
-  };
-  return make_choice(context, left_out, choose, [&](const ChoicePtr &choice) {
-    return std::make_unique<Runner>(context, choice, interior.get());
-  });
+  return make_runner(context, query.m.q, "pcg/preconditioner", interior.get(), nullptr, named_by_hand(settings_));
 }
 
 void WorldPcg::make_part(std::size_t own) {
@@ -281,6 +310,8 @@ Explanation WorldPcg::explain() const {
                                      world.first() + static_cast<std::int32_t>(world.own()) - 1)},
                {"preconditioner", method_ + ", by each member on its own rows and columns (" + why_method_ + ")"},
                {"recurrence", "chronopoulos-gear"},
+               {"iterations", loop_ ? "captured, on the devices alone; the host looks at blocks of them"
+                                    : "driven by the host, " + why_no_loop_},
                {"setup", seconds_text(setup_s_)}};
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const WorldMatrix::Block &block = matrix_->block(i);
@@ -301,6 +332,9 @@ Explanation WorldPcg::explain() const {
       add(block.boundary_product->choice(SXT_NO_TRANSPOSE), "product, columns of others");
     if (parts_[i].preconditioner) add(parts_[i].preconditioner->prepared().shared_choice(), "preconditioner");
     add(parts_[i].truth->prepared().shared_choice(), "truth");
+    for (const ChoicePtr &choice : matrix_->halo().choices(i)) add(choice, "exchange");
+    if (loop_)
+      for (const ChoicePtr &choice : loop_->choices(i)) add(choice, "iteration");
   }
   out.notes = notes_;
   return out;
@@ -319,6 +353,10 @@ sxt_member_report WorldPcg::member(std::size_t own) const {
   out.product_seconds = product_s_;
   out.exchange_seconds = exchange_s_;
   out.waiting_seconds = waiting_s_;
+  if (loop_) {
+    out.waiting_seconds += loop_->waited(own);
+    out.product_seconds += loop_->seconds() - loop_->waited(own);
+  }
   return out;
 }
 

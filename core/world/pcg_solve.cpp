@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One solve of a world. All decisions follow from scalars that are equal on every rank, or from wishes that every rank
-// was told of at the gather before: so all ranks end in the same iteration for the same reason.
+// The parts of a solve, and the loop that the host drives.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -11,106 +10,15 @@
 #include "core/base/hash.hpp"
 #include "core/base/types.hpp"
 #include "core/operations/operations.hpp"
-#include "core/pcg/clock.hpp"
-#include "core/world/pcg.hpp"
+#include "core/world/solve.hpp"
 #include "sextant/plugin/kinds/preconditioner.h"
-#include "sextant/plugin/kinds/residual.h"
 #include "sextant/sdk/pcg_confirm.hpp"
 
 namespace sextant {
 
 using namespace confirming;
 
-class WorldSolve {
- public:
-  WorldSolve(WorldPcg &pcg, const std::vector<const void *> &b, const std::vector<void *> &x,
-             const SolveSettings &settings)
-      : pcg_(pcg),
-        matrix_(*pcg.matrix_),
-        world_(matrix_.world()),
-        b_(b),
-        x_(x),
-        settings_(settings),
-        lanes_(world_),
-        type_(matrix_.value_type()) {}
-  sxt_pcg_report run();
-
- private:
-  struct Scalars {
-    double gamma = 0, delta = 0, squared = 0;  // r'M r, (M r)'A M r, r'r
-  };
-  struct Truth {
-    double norm = 0, bound = 0, rhs = 0, rhs_bound = 0, norm_2 = 0, size = 0;
-    bool accepted = false;
-  };
-  std::size_t own() const { return world_.own(); }
-  WorldPcg::Part &part(std::size_t i) const { return pcg_.parts_[i]; }
-  void *preconditioned(std::size_t i) const { return pcg_.preconditioned() ? part(i).u.data() : part(i).r.data(); }
-  // f(i) for the members of this process that have rows, with their streams.
-  template <class F>
-  void each(F &&f);
-  // The same; what it throws is thrown at the next gather, where all ranks learn of it.
-  template <class F>
-  void deferred(F &&f) noexcept;
-  void throw_deferred();
-  void start();
-  void save_guess();
-  Scalars meet_scalars();
-  Scalars own_scalars();
-  void own_dots(std::size_t i, std::array<double, 3> &sums);
-  Truth true_residual();
-  sxt_residual_norms residual_of(std::size_t i, bool has_ghosts);
-  void local_wish(Frame &mine);
-  sxt_reason judge(const Scalars &now);
-  sxt_reason observe(double residual);
-  sxt_reason confirm(double residual, bool &replace);
-  sxt_reason usable(double value, sxt_reason not_positive) const;
-  sxt_reason step(const Scalars &now);
-  void fill(void *to, std::size_t i, double value);
-  void update(std::size_t i, double alpha, double beta);
-  void copy(const void *from, void *to, std::size_t i);
-  void conclude(sxt_pcg_report &report);
-  void take_back();
-
-  WorldPcg &pcg_;
-  WorldMatrix &matrix_;
-  World &world_;
-  const std::vector<const void *> &b_;
-  const std::vector<void *> &x_;
-  const SolveSettings &settings_;
-  const Clock clock_;
-  const Lanes lanes_;
-  const sxt_value_type type_;
-  std::vector<DeviceBuffer> guess_;
-  Truth last_, begun_;
-  double target_ = 0, tolerance_ = 0, first_ = 0, least_ = HUGE_VAL, residual_ = 0;
-  double gamma_old_ = 0, alpha_old_ = 0;
-  std::int64_t k_ = 0, least_at_ = 0, found_in_ = 0;
-  std::int64_t confirmations_ = 0, replacements_ = 0, products_ = 0, reductions_ = 0;
-  int fruitless_ = 0;
-  std::exception_ptr failure_;
-  bool restart_ = true, replaced_ = false, cancelled_here_ = false;
-  sxt_reason wished_ = SXT_REASON_NONE;
-};
-
-template <class F>
-void WorldSolve::each(F &&f) {
-  for (std::size_t i = 0; i < own(); ++i) {
-    if (matrix_.rows_of(i) == 0) continue;
-    const auto scope = lanes_.enter(i);
-    f(i);
-  }
-}
-
-template <class F>
-void WorldSolve::deferred(F &&f) noexcept {
-  if (failure_) return;
-  try {
-    each(f);
-  } catch (...) {
-    failure_ = std::current_exception();
-  }
-}
+static constexpr const char *call = "sxt_pcg_solve";
 
 void WorldSolve::throw_deferred() {
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
@@ -154,71 +62,70 @@ void WorldSolve::update(std::size_t i, double alpha, double beta) {
 
 // ---- what ranks tell each other
 
-void WorldSolve::local_wish(Frame &mine) {
+sxt_reason WorldSolve::local_wish() const {
   if (cancelled_here_ || (settings_.cancel && __atomic_load_n(settings_.cancel, __ATOMIC_ACQUIRE)))
-    mine.wish = SXT_REASON_CANCELLED;
-  else if (settings_.time_limit > 0 && clock_.seconds() > settings_.time_limit)
-    mine.wish = SXT_REASON_TIME_LIMIT;
+    return SXT_REASON_CANCELLED;
+  const bool late = settings_.time_limit > 0 && clock_.seconds() > settings_.time_limit;
+  return late ? SXT_REASON_TIME_LIMIT : SXT_REASON_NONE;
 }
 
-void WorldSolve::own_dots(std::size_t i, std::array<double, 3> &sums) {
+void WorldSolve::own_dots(std::size_t i, std::array<double, Frame::most_values> &sums) {
   const void *const r = part(i).r.data(), *const u = preconditioned(i), *const w = part(i).w.data();
   const void *const left[] = {u, r, r}, *const right[] = {w, r, u};  // without a preconditioner two are enough
   const std::int32_t count = pcg_.preconditioned() ? 3 : 2;
   with_value_type(type_, [&](auto tag) {
     std::array<typename decltype(tag)::type, 3> found{};
     Operations::of(world_.context(i)).multidot(type_, matrix_.rows_of(i), count, left, right, found.data());
-    for (std::size_t k = 0; k < 3; ++k) sums[k] += static_cast<double>(std::real(found[k]));
+    for (std::size_t k = 0; k < 3; ++k) sums[k] = static_cast<double>(std::real(found[k]));
   });
 }
 
-WorldSolve::Scalars WorldSolve::own_scalars() {
-  std::vector<const void *> u(own());
-  std::vector<void *> w(own());
-  for (std::size_t i = 0; i < own(); ++i) u[i] = preconditioned(i), w[i] = part(i).w.data();
-  deferred([&](std::size_t i) {
-    if (!part(i).preconditioner) return;
-    sxt_preconditioner_args args{};
-    args.h = {sizeof args, SXT_KIND_PRECONDITIONER};
-    args.n = matrix_.rows_of(i);
-    args.r = part(i).r.data();
-    args.z = part(i).u.data();
-    part(i).preconditioner->run(&args.h);
+void WorldSolve::own_scalars(Frame &mine) {
+  mine.wish = local_wish();
+  matrix_.halo().with_exchange([&] {
+    std::vector<const void *> u(own());
+    std::vector<void *> w(own());
+    for (std::size_t i = 0; i < own(); ++i) u[i] = preconditioned(i), w[i] = part(i).w.data();
+    deferred([&](std::size_t i) {
+      if (!part(i).preconditioner) return;
+      sxt_preconditioner_args args{};
+      args.h = {sizeof args, SXT_KIND_PRECONDITIONER};
+      args.n = matrix_.rows_of(i);
+      args.r = part(i).r.data();
+      args.z = part(i).u.data();
+      part(i).preconditioner->run(&args.h);
+    });
+    matrix_.multiply(nullptr, u, nullptr, w, lanes_);  // others wait for it, whatever failed
   });
-  matrix_.multiply(nullptr, u, nullptr, w, lanes_);  // others wait for it, whatever failed
   ++products_;
   throw_deferred();
-  std::array<double, 3> sums{};
-  each([&](std::size_t i) { own_dots(i, sums); });
-  return {pcg_.preconditioned() ? sums[2] : sums[1], sums[0], sums[1]};
+  each([&](std::size_t i) { own_dots(i, mine.members[i].values); });
 }
 
 // One gather an iteration: scalars, failures and wishes.
 WorldSolve::Scalars WorldSolve::meet_scalars() {
-  const std::vector<Frame> &frames = world_.together("sxt_pcg_solve", 1, [&](Frame &mine) {
-    local_wish(mine);
-    const Scalars own = own_scalars();
-    mine.values = {own.gamma, own.delta, own.squared};
-  });
+  const std::vector<Frame> &frames = world_.together(call, 1, [&](Frame &mine) { own_scalars(mine); });
   ++reductions_;
   Scalars all;
+  double r_u = 0;
+  each_member(frames, [&](const Frame::OfMember &member) {
+    all.delta += member.values[0];
+    all.squared += member.values[1];
+    r_u += member.values[2];
+  });
+  all.gamma = pcg_.preconditioned() ? r_u : all.squared;
   wished_ = SXT_REASON_NONE;
-  for (const Frame &frame : frames) {
-    all.gamma += frame.values[0];
-    all.delta += frame.values[1];
-    all.squared += frame.values[2];
+  for (const Frame &frame : frames)
     if (wished_ == SXT_REASON_NONE) wished_ = frame.wish;
-  }
   return all;
 }
 
 // ---- true residuals
 
-sxt_residual_norms WorldSolve::residual_of(std::size_t i, bool has_ghosts) {
+sxt_residual_norms WorldSolve::residual_of(std::size_t i, const void *x, bool has_ghosts) {
   WorldPcg::Part &own = part(i);
   Device &device = world_.context(i).device();
   const std::int64_t each = value_bytes(type_), rows = matrix_.rows_of(i);
-  const void *x = x_[i];
   if (has_ghosts) {
     Operations &operations = Operations::own_of(world_.context(i));
     const auto put = [&](const void *from, void *to, std::int64_t n) {
@@ -244,35 +151,36 @@ sxt_residual_norms WorldSolve::residual_of(std::size_t i, bool has_ghosts) {
 
 // Of the members' parts into that of the whole, and the bounds with them: a norm of norms, so the exact one is off by
 // no more than the norm of the bounds and the few roundings here.
-WorldSolve::Truth WorldSolve::true_residual() {
+WorldSolve::Truth WorldSolve::true_residual_of(const std::vector<void *> &x) {
   const bool norm_2 = pcg_.settings_.norm == SXT_NORM_2;
-  const auto join = [&](double one, double other) {
-    if (std::isnan(one) || std::isnan(other)) return std::numeric_limits<double>::quiet_NaN();
-    return norm_2 ? std::hypot(one, other) : std::max(one, other);
-  };
   const auto hypot = [](double one, double other) {
     return std::isnan(one) || std::isnan(other) ? std::numeric_limits<double>::quiet_NaN() : std::hypot(one, other);
   };
-  const auto add = [&](std::array<double, Frame::most_values> &to, const std::array<double, Frame::most_values> &v) {
-    for (std::size_t k = 0; k < 5; ++k) to[k] = join(to[k], v[k]);
-    to[5] = hypot(to[5], v[5]);
+  const auto join = [&](double one, double other) {
+    if (norm_2 || std::isnan(one) || std::isnan(other)) return hypot(one, other);
+    return std::max(one, other);
   };
-  const std::vector<Frame> &frames = world_.together("sxt_pcg_solve", 2, [&](Frame &mine) {
-    std::vector<const void *> x(x_.begin(), x_.end());
-    matrix_.halo().begin(x, lanes_);
-    matrix_.halo().finish(lanes_);
+  const std::vector<Frame> &frames = world_.together(call, 2, [&](Frame &mine) {
+    matrix_.halo().with_exchange([&] {
+      const std::vector<const void *> of(x.begin(), x.end());
+      matrix_.halo().begin(of, lanes_);
+      matrix_.halo().finish(lanes_);
+    });
     throw_deferred();
     each([&](std::size_t i) {
-      const sxt_residual_norms n = residual_of(i, part(i).extended.data() != nullptr);
+      const sxt_residual_norms n = residual_of(i, x[i], part(i).extended.data() != nullptr);
       if (norm_2)
-        add(mine.values, {n.norm_2, n.bound_2, n.rhs_2, n.rhs_bound_2, n.size_2, n.norm_2});
+        mine.members[i].values = {n.norm_2, n.bound_2, n.rhs_2, n.rhs_bound_2, n.size_2, n.norm_2};
       else
-        add(mine.values, {n.norm_max, n.bound_max, n.rhs_max, n.rhs_bound_max, n.size_max, n.norm_2});
+        mine.members[i].values = {n.norm_max, n.bound_max, n.rhs_max, n.rhs_bound_max, n.size_max, n.norm_2};
     });
   });
   ++confirmations_;
-  std::array<double, Frame::most_values> all{};
-  for (const Frame &frame : frames) add(all, frame.values);
+  std::array<double, 6> all{};
+  each_member(frames, [&](const Frame::OfMember &member) {
+    for (std::size_t k = 0; k < 5; ++k) all[k] = join(all[k], member.values[k]);
+    all[5] = hypot(all[5], member.values[5]);
+  });
   const double roundings =
       norm_2 ? 4 * static_cast<double>(world_.members()) * std::numeric_limits<double>::epsilon() : 0;
   Truth out;
@@ -284,6 +192,65 @@ WorldSolve::Truth WorldSolve::true_residual() {
 }
 
 // ---- the recurrence
+
+void WorldSolve::shift(void *vector, std::size_t i, int by) {
+  shift_by(Operations::of(world_.context(i)), type_, matrix_.rows_of(i), vector, by);
+}
+
+// The largest magnitude of a number, of real and imaginary parts: finite where all are.
+double WorldSolve::most(const void *vector, std::size_t i) {
+  const bool complex = type_ == SXT_C64 || type_ == SXT_C128;
+  return Operations::of(world_.context(i))
+      .reduce_real(SXT_REDUCTION_AMAX, is_single(type_) ? SXT_F32 : SXT_F64, (complex ? 2 : 1) * matrix_.rows_of(i),
+                   vector);
+}
+
+// The first gather of a solve: that all ask for the same, and how large b and the guess are.
+WorldSolve::Sizes WorldSolve::meet_sizes() {
+  const double asked[] = {settings_.rtol, settings_.atol, static_cast<double>(settings_.max_iterations),
+                          static_cast<double>(settings_.use_initial_guess)};
+  const bool norm_2 = pcg_.settings_.norm == SXT_NORM_2;
+  const std::vector<Frame> &frames = world_.together(call, fnv1a(asked, sizeof asked), [&](Frame &mine) {
+    each([&](std::size_t i) {
+      const std::int32_t norm = norm_2 ? SXT_REDUCTION_NRM2 : SXT_REDUCTION_AMAX;
+      mine.members[i].values = {Operations::of(world_.context(i)).reduce_real(norm, type_, matrix_.rows_of(i), b_[i]),
+                                most(b_[i], i), settings_.use_initial_guess ? most(x_[i], i) : 0};
+    });
+  });
+  Sizes all;
+  const auto larger = [](double one, double other) { return one >= other || std::isnan(one) ? one : other; };
+  each_member(frames, [&](const Frame::OfMember &member) {
+    all.rhs = norm_2 ? std::hypot(all.rhs, member.values[0]) : larger(all.rhs, member.values[0]);
+    all.rhs_most = larger(all.rhs_most, member.values[1]);
+    all.guess_most = larger(all.guess_most, member.values[2]);
+  });
+  return all;
+}
+
+// As a solver of one context does it: b where its squares would vanish or overflow, in memory of this solve.
+void WorldSolve::bring_near(const Sizes &sizes) {
+  if (!is_near(type_, sizes.rhs)) shift_ = shift_near(type_, sizes.rhs_most);
+  settings_.atol = std::ldexp(settings_.atol, shift_);
+  // A guess that leaves the range with b is so far from x that it is dropped.
+  const double guess_most = std::ldexp(sizes.guess_most, x_shift());
+  if (x_shift() != 0 && guess_most > std::ldexp(1, furthest_exponent(type_))) settings_.use_initial_guess = false;
+  world_.together(call, 4, [&](Frame &) {
+    save_guess();
+    if (shift_ != 0) near_.resize(own());
+    each([&](std::size_t i) {
+      if (settings_.use_initial_guess)
+        shift(x_[i], i, x_shift());
+      else
+        fill(x_[i], i, 0);
+      if (shift_ == 0) return;
+      near_[i] =
+          DeviceBuffer(world_.context(i).device(), static_cast<std::uint64_t>(matrix_.rows_of(i) * value_bytes(type_)));
+      copy(b_[i], near_[i].data(), i);
+      shift(near_[i].data(), i, shift_);
+      b_[i] = near_[i].data();
+    });
+  });
+}
 
 void WorldSolve::save_guess() {
   if (!settings_.use_initial_guess) return;
@@ -297,17 +264,19 @@ void WorldSolve::save_guess() {
 
 // x, and r = b - A x by the kernel that judges.
 void WorldSolve::start() {
-  const double asked[] = {settings_.rtol, settings_.atol, static_cast<double>(settings_.max_iterations),
-                          static_cast<double>(settings_.use_initial_guess)};
-  world_.together("sxt_pcg_solve", fnv1a(asked, sizeof asked), [&](Frame &) {
-    save_guess();
-    each([&](std::size_t i) {
-      if (!settings_.use_initial_guess) fill(x_[i], i, 0);
-    });
-  });
+  const Sizes sizes = meet_sizes();
+  require(std::isfinite(sizes.rhs_most), SXT_E_NOT_FINITE, "b holds NaN or infinity");
+  require(std::isfinite(sizes.guess_most), SXT_E_NOT_FINITE, "x, the initial guess, holds NaN or infinity");
+  bring_near(sizes);
   begun_ = true_residual();
-  require(std::isfinite(begun_.rhs), SXT_E_NOT_FINITE, "b holds NaN or infinity, or its norm leaves the range");
-  require(std::isfinite(begun_.norm), SXT_E_NOT_FINITE, "x, the initial guess, holds NaN or infinity");
+  require(std::isfinite(begun_.rhs), SXT_E_NOT_FINITE, "the norm of b leaves the range");
+  const bool lost = x_shift() != 0 && !(begun_.norm <= worst_guess * begun_.rhs);
+  if (settings_.use_initial_guess && lost) {
+    settings_.use_initial_guess = false;
+    deferred([&](std::size_t i) { fill(x_[i], i, 0); });
+    begun_ = true_residual();
+  }
+  require(std::isfinite(begun_.norm), SXT_E_NOT_FINITE, "A times the initial guess leaves the range");
   target_ = std::max(settings_.rtol * begun_.rhs, settings_.atol);
   // The recurrence's residual is of the 2-norm; the caller's, of the largest element, may meet the target long before.
   tolerance_ = pcg_.settings_.norm == SXT_NORM_2 ? target_ : early * target_;
@@ -325,15 +294,11 @@ sxt_reason WorldSolve::observe(double residual) {
   residual_ = residual;
   if (!std::isfinite(residual)) return SXT_REASON_NOT_A_NUMBER;
   if (replaced_) return SXT_REASON_NONE;  // the same iterate
-  if (k_ == 0) first_ = residual;
   if (settings_.history && k_ < settings_.history_capacity) {
-    settings_.history[k_] = residual;
+    settings_.history[k_] = callers(residual);
     settings_.publish_length(k_ + 1);
   }
-  if (residual < least_) least_ = residual, least_at_ = k_;
-  if (residual > pcg_.settings_.divergence_limit * first_) return SXT_REASON_DIVERGED;
-  const std::int64_t window = pcg_.settings_.stagnation_window > 0 ? pcg_.settings_.stagnation_window : 10000;
-  if (k_ - least_at_ >= window) return SXT_REASON_STAGNATED;
+  if (const sxt_reason seen = progress_.judge(k_, residual, pcg_.settings_)) return seen;
   // What this process's callback wants is a wish that the others hear of at the next gather.
   if (settings_.progress &&
       settings_.progress(settings_.progress_user, k_, begun_.rhs > 0 ? residual / begun_.rhs : residual))
@@ -347,9 +312,8 @@ sxt_reason WorldSolve::confirm(double residual, bool &replace) {
   const Truth now = true_residual();
   if (!std::isfinite(now.norm)) return SXT_REASON_NOT_A_NUMBER;
   if (now.accepted) return SXT_REASON_CONVERGED;
-  fruitless_ = !first && now.norm > 0.5 * before ? fruitless_ + 1 : 0;
-  if (residual == 0 || fruitless_ >= patience) return SXT_REASON_STAGNATED;
-  tolerance_ = std::clamp(aim * now.norm_2 * (target_ / now.norm), least_step * now.norm_2, 0.9 * now.norm_2);
+  if (misses_.hopeless(first, now.norm, before, residual)) return SXT_REASON_STAGNATED;
+  tolerance_ = Misses::next_tolerance(now.norm_2, now.norm, target_);
   replace = !replaced_ && now.norm_2 > drift * residual;
   return SXT_REASON_NONE;
 }
@@ -404,27 +368,64 @@ void WorldSolve::take_back() {
   });
 }
 
+// The answer into the caller's scale, and its residual from what the caller gets: brought back, x may have left the
+// range, or digits. What vanished grows the bound, as it does for a solver of one context.
+void WorldSolve::hand_over() {
+  std::vector<void *> returned(own());
+  for (std::size_t i = 0; i < own(); ++i) returned[i] = part(i).p.data();
+  deferred([&](std::size_t i) {
+    shift(x_[i], i, -x_shift());
+    copy(x_[i], returned[i], i);
+    shift(returned[i], i, x_shift());
+  });
+  true_residual_of(returned);
+  if (shift_ >= 0 && x_shift() >= 0) return;
+  const Vanished lost = vanished(type_, static_cast<double>(pcg_.callers_->given().rows), shift_, pcg_.exponent_ != 0);
+  last_.bound += lost.bound;
+  last_.rhs_bound += lost.rhs_bound;
+  const double atol = atol_after_shift(settings_.atol);
+  last_.accepted = proves_converged(last_.norm, last_.bound, last_.rhs, last_.rhs_bound, settings_.rtol, atol);
+}
+
+// What is given back, and what is true of it.
+void WorldSolve::settle(sxt_pcg_report &report) {
+  if (report.reason != SXT_REASON_CONVERGED) true_residual();
+  bool good = std::isfinite(last_.norm) && !is_worse_than_start();
+  if (good && x_shift() != 0) {
+    hand_over();
+    good = std::isfinite(last_.norm) && !is_worse_than_start();
+  }
+  const bool cut_short = report.reason == SXT_REASON_ITERATION_LIMIT || report.reason == SXT_REASON_STAGNATED;
+  if (good && last_.accepted && cut_short) report.reason = SXT_REASON_CONVERGED;
+  if (!good) {
+    take_back();
+    last_ = begun_;
+  }
+  if (report.reason == SXT_REASON_CONVERGED && !last_.accepted) report.reason = SXT_REASON_STAGNATED;
+}
+
 void WorldSolve::conclude(sxt_pcg_report &report) {
   report.iterations = found_in_ > k_ ? found_in_ : k_;
-  if (report.reason != SXT_REASON_CONVERGED) {
-    true_residual();
-    const bool cut_short = report.reason == SXT_REASON_ITERATION_LIMIT || report.reason == SXT_REASON_STAGNATED;
-    if (last_.accepted && cut_short) report.reason = SXT_REASON_CONVERGED;
-    if (!last_.accepted && !(last_.norm <= begun_.norm)) {
-      take_back();
-      last_ = begun_;
-    }
-  }
-  report.rhs_norm = last_.rhs;
-  report.residual_norm = last_.norm;
-  report.true_relative_residual = last_.rhs > 0 ? last_.norm / last_.rhs : last_.norm;
-  report.residual_bound = last_.bound;
-  report.rounding_limit = 0.5 * epsilon(type_) * last_.size;
-  report.recursive_residual = residual_;
+  if (begun_.rhs > 0) settle(report);  // of b = 0 the answer is known
+  report.rhs_norm = callers(last_.rhs);
+  report.residual_norm = callers(last_.norm);
+  report.true_relative_residual = last_.rhs > 0 ? last_.norm / last_.rhs : callers(last_.norm);
+  report.residual_bound = callers_bound(last_.bound, last_.norm, shift_);
+  report.rounding_limit = callers(0.5 * epsilon(type_) * last_.size);
+  report.recursive_residual = callers(residual_);
   report.confirmations = confirmations_;
   report.replacements = replacements_;
   report.products = products_ + confirmations_;
   report.reductions = reductions_ + confirmations_;
+}
+
+sxt_reason WorldSolve::run_by_host() {
+  for (;;) {
+    const Scalars now = meet_scalars();
+    if (const sxt_reason end = judge(now)) return end;
+    if (replaced_) continue;
+    if (const sxt_reason end = step(now)) return end;
+  }
 }
 
 sxt_pcg_report WorldSolve::run() {
@@ -438,13 +439,9 @@ sxt_pcg_report WorldSolve::run() {
   } else if (begun_.accepted) {
     report.reason = SXT_REASON_CONVERGED;
   }
-  while (report.reason == SXT_REASON_NONE) {
-    const Scalars now = meet_scalars();
-    report.reason = judge(now);
-    if (report.reason == SXT_REASON_NONE && !replaced_) report.reason = step(now);
-  }
+  if (report.reason == SXT_REASON_NONE) report.reason = pcg_.loop_ ? run_on_devices() : run_by_host();
   conclude(report);
-  world_.together("sxt_pcg_solve", 3, [&](Frame &) {
+  world_.together(call, 3, [&](Frame &) {
     throw_deferred();
     lanes_.finish();
   });
@@ -455,9 +452,10 @@ sxt_pcg_report WorldSolve::run() {
 
 sxt_pcg_report WorldPcg::solve(const std::vector<const void *> &b, const std::vector<void *> &x,
                                const SolveSettings &settings) {
-  if (version_ != matrix_->version()) set_up();  // every rank's values changed together
+  if (version_ != callers_->version()) set_up();  // every rank's values changed together
   const double product = matrix_->product_seconds(), exchange = matrix_->exchange_seconds(),
                waited = matrix_->world().comm().waited();
+  if (loop_) loop_->clear_times();
   sxt_pcg_report report = WorldSolve(*this, b, x, settings).run();
   product_s_ = matrix_->product_seconds() - product;
   exchange_s_ = matrix_->exchange_seconds() - exchange;

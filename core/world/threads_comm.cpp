@@ -43,7 +43,7 @@ bool ThreadsComm::wait_for(std::unique_lock<std::mutex> &lock, double seconds, F
   const auto most = std::chrono::duration<double>(seconds < longest ? seconds : longest);
   changed_.wait_for(lock, std::chrono::duration_cast<std::chrono::nanoseconds>(most),
                     [&] { return ended_ || ready(); });
-  return !ended_ && ready();
+  return ready();  // what came before the end has come
 }
 
 sxt_status ThreadsComm::gather_as(std::int32_t rank, const char *mine, std::int64_t bytes, char *all, double seconds) {

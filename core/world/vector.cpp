@@ -82,26 +82,31 @@ void largest(const char *call, const WorldVector &x, std::int64_t *index) {
     }
   };
   const std::vector<Frame> &frames = x.world->together(call, about(SXT_REDUCTION_IAMAX, x.type), [&](Frame &mine) {
-    Found here;
     std::int64_t before = 0;
     for (std::size_t i = 0; i < x.parts.size(); ++i) {
       const WorldVector::Part &part = x.parts[i];
+      std::int64_t at = -1;
       if (part.n > 0) {
         Operations &operations = Operations::of(x.world->context(i));
-        std::int64_t at = -1;
         operations.reduce(SXT_REDUCTION_IAMAX, x.type, part.n, part.data, nullptr, &at);
-        here.meet(operations.reduce_real(SXT_REDUCTION_AMAX, x.type, part.n, part.data), at < 0 ? at : before + at);
+        mine.members[i].values[0] = operations.reduce_real(SXT_REDUCTION_AMAX, x.type, part.n, part.data);
       }
+      mine.members[i].number = at < 0 ? -1 : before + at;
       before += part.n;
     }
-    mine.values[0] = here.value;
-    mine.numbers = {here.at, before};
+    mine.numbers[0] = before;
   });
   Found all;
   std::int64_t before = 0;
   for (const Frame &frame : frames) {
-    all.meet(frame.values[0], frame.numbers[0] < 0 ? -1 : before + frame.numbers[0]);
-    before += frame.numbers[1];
+    const std::int64_t length = frame.numbers[0];
+    for (const Frame::OfMember &member : frame.members) {
+      x.world->require_sound(length >= 0 && length <= kLargestSize - before && member.number >= -1 &&
+                                 member.number < std::max(length, std::int64_t{1}),
+                             "element ", member.number, " of ", length);
+      all.meet(member.values[0], member.number < 0 ? -1 : before + member.number);
+    }
+    before += length;
   }
   *index = all.at;
 }
@@ -112,18 +117,18 @@ void reduce_world(const char *call, std::int32_t operation, const WorldVector &x
   if (operation == SXT_REDUCTION_IAMAX) return largest(call, x, static_cast<std::int64_t *>(result));
   const bool real = !is_of_values(operation);
   const std::vector<Frame> &frames = x.world->together(call, about(operation, x.type), [&](Frame &mine) {
-    mine.values = {of_nothing(operation), 0};
     for (std::size_t i = 0; i < x.parts.size(); ++i) {
       const WorldVector::Part &part = x.parts[i];
       std::complex<double> found;  // large enough for every type
       Operations::of(x.world->context(i)).reduce(operation, x.type, part.n, part.data, data_of(y, i), &found);
       const std::array<double, 2> numbers = numbers_at(&found, x.type, real);
-      for (std::size_t k = 0; k < 2; ++k) mine.values[k] = joined(operation, mine.values[k], numbers[k]);
+      std::copy(numbers.begin(), numbers.end(), mine.members[i].values.begin());
     }
   });
   std::array<double, 2> all{of_nothing(operation), 0};
-  for (const Frame &frame : frames)
-    for (std::size_t k = 0; k < 2; ++k) all[k] = joined(operation, all[k], frame.values[k]);
+  each_member(frames, [&](const Frame::OfMember &member) {
+    for (std::size_t k = 0; k < 2; ++k) all[k] = joined(operation, all[k], member.values[k]);
+  });
   store(all, x.type, real, result);
 }
 
@@ -140,13 +145,15 @@ void multidot_world(std::int32_t count, const WorldVector *const *x, const World
           .multidot(first.type, first.parts[i].n, count, u.data(), v.data(), found.data());
       for (std::size_t k = 0; k < pairs; ++k) {
         const auto numbers = numbers_at(reinterpret_cast<const char *>(found.data()) + k * width, first.type, false);
-        mine.values[2 * k] += numbers[0], mine.values[2 * k + 1] += numbers[1];
+        mine.members[i].values[2 * k] = numbers[0], mine.members[i].values[2 * k + 1] = numbers[1];
       }
     }
   });
   for (std::size_t k = 0; k < pairs; ++k) {
     std::array<double, 2> all{};
-    for (const Frame &frame : frames) all[0] += frame.values[2 * k], all[1] += frame.values[2 * k + 1];
+    each_member(frames, [&](const Frame::OfMember &member) {
+      all[0] += member.values[2 * k], all[1] += member.values[2 * k + 1];
+    });
     store(all, first.type, false, static_cast<char *>(results) + k * width);
   }
 }

@@ -9,6 +9,7 @@
  *   sxt_world_destroy(world);
  *   sxt_comm_mpi_destroy(&comm);   (before MPI_Finalize)
  *
+ * A rank that gives the world up tells the others, so that they do not wait for their time limit; one that dies cannot.
  * Messages are host memory. Calls come from the thread that calls the library: MPI_THREAD_FUNNELED is enough where that is the
  * main thread, MPI_THREAD_SERIALIZED elsewhere. */
 #ifndef SEXTANT_MPI_H
@@ -36,6 +37,7 @@ typedef struct sxt_mpi_state sxt_mpi_state;
 
 struct sxt_mpi_request { /* Messages under way */
   int count;           /* of messages */
+  int *bytes;          /* that each has, behind `each`; -1 where it is sent */
   MPI_Request each[1]; /* count of them */
 };
 typedef struct sxt_mpi_request sxt_mpi_request;
@@ -43,27 +45,57 @@ typedef struct sxt_mpi_request sxt_mpi_request;
 /* Pieces that MPI's counts can state. */
 #define SXT_MPI_PIECE (1 << 30)
 #define SXT_MPI_TAG 21
+#define SXT_MPI_TAG_OVER 22 /* of a rank that gave the world up */
 
-/* Until all have ended, or so many seconds are over: it tests, and lets others have the processor meanwhile. */
-static inline sxt_status sxt_mpi_finish(int count, MPI_Request *requests, double seconds) {
+/* Whether it ended as it should; a message shorter than it was received with would leave old bytes. */
+static inline int sxt_mpi_ended(MPI_Request *request, int bytes, int *flag) {
+  MPI_Status status;
+  int count = 0;
+  if (MPI_Test(request, flag, &status) != MPI_SUCCESS) return 0;
+  if (!*flag || bytes < 0) return 1;
+  return MPI_Get_count(&status, MPI_BYTE, &count) == MPI_SUCCESS && count == bytes;
+}
+
+/* Until all have ended, another rank gave up, or so many seconds are over: it tests, and lets others have the processor
+ * meanwhile. bytes: as in sxt_mpi_request. */
+static inline sxt_status sxt_mpi_finish(sxt_mpi_state *state, int count, MPI_Request *requests, const int *bytes,
+                                        double seconds) {
   const double start = MPI_Wtime();
-  int done = 0, round;
+  int done = 0, round, over = 0;
   for (round = 0;; ++round) {
-    /* One that has ended is MPI_REQUEST_NULL and tests as done at once. */
     for (; done < count; ++done) {
       int flag = 0;
-      if (MPI_Test(requests + done, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS) return SXT_E_COMM;
+      if (!sxt_mpi_ended(requests + done, bytes[done], &flag)) return SXT_E_COMM;
       if (!flag) break;
     }
     if (done == count) return SXT_OK;
     if (MPI_Wtime() - start > seconds) return SXT_E_COMM;
-    if (round > 64) sched_yield();
+    if (round <= 64) continue;
+    if (MPI_Iprobe(MPI_ANY_SOURCE, SXT_MPI_TAG_OVER, state->comm, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS || over)
+      return SXT_E_COMM;
+    sched_yield();
+  }
+}
+
+/* Tells all others. Nothing waits for these messages, which are empty. */
+static inline void sxt_mpi_abort(void *user, sxt_status status, const char *why) {
+  sxt_mpi_state *state = (sxt_mpi_state *)user;
+  int rank = 0, size = 0, r;
+  (void)status, (void)why;
+  state->stuck = 1;
+  MPI_Comm_rank(state->comm, &rank);
+  MPI_Comm_size(state->comm, &size);
+  for (r = 0; r < size; ++r) {
+    MPI_Request request;
+    if (r != rank && MPI_Isend(state, 0, MPI_BYTE, r, SXT_MPI_TAG_OVER, state->comm, &request) == MPI_SUCCESS)
+      MPI_Request_free(&request);
   }
 }
 
 static inline sxt_status sxt_mpi_gather(void *user, const void *mine, int64_t bytes, void *all, double seconds) {
   sxt_mpi_state *state = (sxt_mpi_state *)user;
   MPI_Request request;
+  const int collective = -1;
   sxt_status status;
   int size = 0;
   size_t needed;
@@ -80,7 +112,7 @@ static inline sxt_status sxt_mpi_gather(void *user, const void *mine, int64_t by
   if (MPI_Iallgather(state->work, (int)bytes, MPI_BYTE, state->work + bytes, (int)bytes, MPI_BYTE, state->comm, &request) !=
       MPI_SUCCESS)
     return SXT_E_COMM;
-  status = sxt_mpi_finish(1, &request, seconds);
+  status = sxt_mpi_finish(state, 1, &request, &collective, seconds);
   if (status != SXT_OK) return state->stuck = 1, status;
   memcpy(all, state->work + bytes, (size_t)bytes * (size_t)size);
   return SXT_OK;
@@ -107,6 +139,7 @@ static inline int sxt_mpi_begin(sxt_mpi_state *state, int sends, int32_t n, cons
       const int status = sends ? MPI_Isend(data, bytes, MPI_BYTE, parts[i].rank, SXT_MPI_TAG, state->comm, next)
                                : MPI_Irecv(data, bytes, MPI_BYTE, parts[i].rank, SXT_MPI_TAG, state->comm, next);
       if (status != MPI_SUCCESS) return status;
+      request->bytes[request->count] = sends ? -1 : bytes;
       ++request->count;
     }
   }
@@ -119,9 +152,10 @@ static inline sxt_status sxt_mpi_exchange(void *user, int32_t n_sends, const sxt
   const int64_t count = sxt_mpi_pieces(n_sends, sends) + sxt_mpi_pieces(n_receives, receives);
   sxt_mpi_request *made;
   if (count > INT_MAX) return SXT_E_OVERFLOW;
-  made = (sxt_mpi_request *)malloc(sizeof *made + (size_t)count * sizeof(MPI_Request));
+  made = (sxt_mpi_request *)malloc(sizeof *made + (size_t)count * (sizeof(MPI_Request) + sizeof(int)));
   if (!made) return SXT_E_MEMORY;
   made->count = 0;
+  made->bytes = (int *)(made->each + count);
   if (sxt_mpi_begin(state, 0, n_receives, receives, made) != MPI_SUCCESS ||
       sxt_mpi_begin(state, 1, n_sends, sends, made) != MPI_SUCCESS)
     return state->stuck = 1, SXT_E_COMM; /* what was begun stays under way, and so does its list */
@@ -132,7 +166,7 @@ static inline sxt_status sxt_mpi_exchange(void *user, int32_t n_sends, const sxt
 static inline sxt_status sxt_mpi_wait(void *user, void **request, double seconds) {
   sxt_mpi_state *state = (sxt_mpi_state *)user;
   sxt_mpi_request *made = (sxt_mpi_request *)*request;
-  const sxt_status status = sxt_mpi_finish(made->count, made->each, seconds);
+  const sxt_status status = sxt_mpi_finish(state, made->count, made->each, made->bytes, seconds);
   *request = NULL;
   if (status != SXT_OK) return state->stuck = 1, status;
   free(made);
@@ -170,6 +204,7 @@ static inline sxt_status sxt_comm_mpi_create(MPI_Comm of, sxt_comm *comm) {
   comm->gather = sxt_mpi_gather;
   comm->exchange = sxt_mpi_exchange;
   comm->wait = sxt_mpi_wait;
+  comm->abort = sxt_mpi_abort;
   return SXT_OK;
 }
 

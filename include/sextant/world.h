@@ -18,7 +18,10 @@
  *              later collective call on it is SXT_E_COMM at once, and its objects can only be destroyed.
  *   Errors     sxt_last_error takes the first context of this process.
  *   Order      Sums over members are formed in the order of members on every rank, so all ranks have equal bits. Members whose
- *              contexts are deterministic give equal bits from run to run with the same members. */
+ *              contexts are deterministic give equal bits from run to run, and with the same members and rows of each however
+ *              they are grouped into ranks.
+ *   Trust      Lengths, counts and indices that a communicator delivers are checked before they are used; what no rank can have
+ *              sent is SXT_E_COMM and ends the world. Values are not: those belong to the caller. */
 #ifndef SEXTANT_WORLD_H
 #define SEXTANT_WORLD_H
 

@@ -11,22 +11,13 @@
 #include <vector>
 
 #include "sextant/cholesky.h"
+#include "tests/api/numbers.hpp"
 #include "tests/api/support.hpp"
 
 namespace api_test {
 
 using Analysis = std::unique_ptr<sxt_analysis, Destroy<sxt_analysis, sxt_analysis_destroy>>;
 using Cholesky = std::unique_ptr<sxt_cholesky, Destroy<sxt_cholesky, sxt_cholesky_destroy>>;
-using LongComplex = std::complex<long double>;
-
-template <class T>
-constexpr bool complex_v = !std::is_floating_point_v<T>;
-template <class T>
-using Real = decltype(std::abs(T{}));
-template <class T>
-constexpr sxt_value_type code() {
-  return std::is_same_v<Real<T>, float> ? (complex_v<T> ? SXT_C64 : SXT_F32) : (complex_v<T> ? SXT_C128 : SXT_F64);
-}
 template <class T>
 T conjugate(T x) {
   if constexpr (complex_v<T>)

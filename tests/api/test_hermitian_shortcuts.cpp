@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "hermitian_support.hpp"
+#include "toeplitz_systems.hpp"
 
 namespace api_test {
 namespace {
@@ -12,25 +12,6 @@ namespace {
 using Complex = std::complex<double>;
 using Numbers = std::vector<std::int32_t>;
 using Bytes = std::vector<std::uint8_t>;
-
-// Makes system s the Toeplitz matrix with first column t.
-template <class T, class F>
-void make_toeplitz(Systems<T> &systems, std::int64_t s, F &&t) {
-  for (std::int64_t j = 0; j < systems.n; ++j)
-    for (std::int64_t i = j; i < systems.n; ++i) {
-      systems.full[s][i + j * systems.n] = t(i - j);
-      systems.full[s][j + i * systems.n] = Scalar<T>::conj(t(i - j));
-    }
-  systems.store(s);
-}
-
-// 0.7^k, turned by an angle: condition number below 32 at any order.
-template <class T>
-T falling(std::int64_t k, double angle) {
-  const double size = std::pow(0.7, static_cast<double>(k));
-  return Scalar<T>::make(size * std::cos(angle * static_cast<double>(k)),
-                         Scalar<T>::complex && k > 0 ? size * std::sin(angle * static_cast<double>(k)) : 0);
-}
 
 // The prolate matrix: the Toeplitz matrix of an ideal low pass filter of bandwidth w, whose condition number grows
 // exponentially with the order.

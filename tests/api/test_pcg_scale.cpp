@@ -9,21 +9,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "tests/api/numbers.hpp"
 #include "tests/api/support.hpp"
 
 namespace api_test {
 namespace {
-
-using LongComplex = std::complex<long double>;
-
-template <class T>
-constexpr bool complex_v = !std::is_floating_point_v<T>;
-template <class T>
-using Real = decltype(std::abs(T{}));
-template <class T>
-constexpr sxt_value_type code() {
-  return std::is_same_v<Real<T>, float> ? (complex_v<T> ? SXT_C64 : SXT_F32) : (complex_v<T> ? SXT_C128 : SXT_F64);
-}
 
 // A pattern with values of type T.
 template <class T>

@@ -56,6 +56,7 @@ TEST(PcgStopTest, UnknownNamesNameTheNearest) {
     return last_error(context);
   };
   EXPECT_NE(error_for([](auto &o) { o.preconditioner = "jacoby"; }).find("'jacobi'"), std::string::npos);
+  EXPECT_NE(error_for([](auto &o) { o.preconditioner = "JACOBI"; }).find("nearest is 'jacobi'"), std::string::npos);
   EXPECT_NE(error_for([](auto &o) { o.recurrence = "clasical"; }).find("'classical'"), std::string::npos);
   EXPECT_NE(error_for([](auto &o) { o.format = "cssr"; }).find("'csr'"), std::string::npos);
   EXPECT_NE(error_for([](auto &o) { o.engine = "pcg.host-loop.clasical.cpu"; }).find("'pcg.host-loop.classical.cpu'"),
@@ -130,6 +131,22 @@ TEST(PcgStopTest, SingularInconsistentSystemsNeverConverge) {
   EXPECT_GT(report.true_relative_residual, 0.5);
   const std::vector<double> consistent{1, -1};
   EXPECT_EQ(solve(create(matrix), consistent, x, SXT_OK).reason, SXT_REASON_CONVERGED);
+}
+
+// With no tolerance at all a solve ends where rounding ends it, and does not call A singular.
+TEST(PcgStopTest, WithoutAToleranceTheLimitIsRounding) {
+  const Context context = cpu();
+  for (const std::int64_t n : {1, 4, 20}) {
+    const Matrix matrix = laplacian(static_cast<int>(n)).matrix(context);
+    sxt_pcg_options options = pcg_options();
+    options.rtol = options.atol = 0;
+    const std::vector<double> b(static_cast<std::size_t>(n * n), 1);
+    std::vector<double> x(b.size());
+    const sxt_pcg_report report = solve(create(matrix, options), b, x, SXT_NOT_CONVERGED);
+    EXPECT_EQ(report.reason, SXT_REASON_STAGNATED) << n;
+    EXPECT_LE(report.true_relative_residual, 1e-13) << n;
+    EXPECT_EQ(last_error(context).find("singular"), std::string::npos) << last_error(context);
+  }
 }
 
 TEST(PcgStopTest, LimitsCancelAndTimeAreTyped) {

@@ -369,6 +369,22 @@ TEST(ThirdPartyTest, AFileWithoutATestedKernelIsNotAccepted) {
   EXPECT_THAT(last_error(context), HasSubstr("no case proved anything"));
 }
 
+// What one case cannot show: that new values are taken, and that M is symmetric.
+TEST(ThirdPartyTest, PreconditionersAreAskedTwice) {
+  const auto sentence = [](const std::string &plugin) {
+    const Context context = with({});
+    std::string all;
+    const auto note = [](void *user, const char *, const char *, std::int32_t outcome, const char *text) {
+      if (outcome == SXT_CHECK_FAILED) *static_cast<std::string *>(user) += std::string(text) + "\n";
+    };
+    sxt_plugin_check(context.get(), mock(plugin).c_str(), 0, note, &all);
+    return all;
+  };
+  EXPECT_EQ(sentence("preconditioner"), "");
+  EXPECT_THAT(sentence("preconditioner-stale"), HasSubstr("after new values its answer is"));
+  EXPECT_THAT(sentence("preconditioner-lopsided"), HasSubstr("M is not symmetric"));
+}
+
 // A scheduler that promises the least time has to be proven; one that is not keeps no other one out.
 TEST(ThirdPartySchedulers, AreUsedWhereTheyAreProvenAndElseOthersAre) {
   const auto a = random_sparse<double>(400, 5, 3);

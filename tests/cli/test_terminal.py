@@ -84,6 +84,25 @@ class Terminal(CommandTest):
     def test_terminate_during_a_solve_gives_the_report(self):
         self.interrupt(signal.SIGTERM)
 
+    def test_what_remains_of_a_solve(self):
+        """The clock goes on while the command is held, so that any machine seems slow to it."""
+        solve = ["solve", self.file("a.mtx", grid(400)), "--method", "pcg", "--precond", "none", "--device", "cpu"]
+        process, terminal = self.start(solve, "stderr")
+        shown = read_terminal(terminal, until=rb"iteration [1-9]")
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(2.2)
+        process.send_signal(signal.SIGCONT)
+        shown += read_terminal(terminal)
+        process.stdout.close()
+        self.assertEqual(process.wait(timeout=60), DONE)
+        self.assertRegex(shown, rb"\(wanted [^)]*\), about \d+ (s|min) left")
+
+    def test_quiet(self):
+        process, terminal = self.start(["solve", self.file("a.mtx", grid(300)), "--method", "pcg", "--quiet"], "stderr")
+        self.assertEqual(read_terminal(terminal), b"")
+        process.stdout.close()
+        self.assertEqual(process.wait(timeout=60), DONE)
+
     def test_no_progress_without_a_terminal(self):
         self.assertEqual(self.run_command("solve", self.file("a.mtx", grid(40))).stderr, "")
 

@@ -20,6 +20,7 @@ constexpr std::uint64_t device_bytes = std::uint64_t{1} << 30, alignment = 512;
 struct Piece {
   std::uint64_t bytes;
   std::int32_t type, device;
+  void *pool = nullptr;  // that it comes from
 };
 struct FakeContext {
   int device;
@@ -121,7 +122,7 @@ void *fake_allocate(std::int32_t type, std::uint64_t bytes) {
   std::memset(memory, 0, size);
   if (limited) ledger().memory_left -= static_cast<std::int64_t>(size);
   ++ledger().counts["requests"];
-  ledger().memory[memory] = {size, type, fake_current() < 0 ? 0 : fake_current()};
+  ledger().memory[memory] = {size, type, fake_current() < 0 ? 0 : fake_current(), nullptr};
   return memory;
 }
 
@@ -156,7 +157,25 @@ std::int32_t fake_locate(const void *memory, std::int32_t *device) {
   return *device = piece.device, piece.type;
 }
 
+void fake_note_pool(const void *memory, void *pool) {
+  const std::lock_guard one(ledger().lock);
+  const auto found = ledger().memory.find(static_cast<const char *>(memory));
+  if (found != ledger().memory.end()) found->second.pool = pool;
+}
+
 // ---- the driver's own functions, as far as they are used here
+
+// The pool of an allocation (17) alone.
+int cuPointerGetAttribute(void *data, int attribute, unsigned long long pointer) {
+  if (const int error = fake_call("cuPointerGetAttribute")) return error;
+  const char *at = reinterpret_cast<const char *>(pointer);
+  const std::lock_guard one(ledger().lock);
+  auto after = ledger().memory.upper_bound(at);
+  if (attribute != 17 || after == ledger().memory.begin()) return FAKE_INVALID_VALUE;
+  const auto &[start, piece] = *std::prev(after);
+  if (at >= start + piece.bytes) return FAKE_INVALID_VALUE;
+  return *static_cast<void **>(data) = piece.pool, FAKE_OK;
+}
 
 int cuInit(unsigned) { return fake_devices() > 0 ? fake_call("cuInit") : FAKE_NO_DEVICE; }
 int cuDriverGetVersion(int *version) { return *version = 13000, fake_call("cuDriverGetVersion"); }

@@ -40,6 +40,7 @@ void fake_add(const char *what, int64_t amount);
 void *fake_allocate(int32_t type, uint64_t bytes); /* zeros */
 int32_t fake_free(void *memory);        /* FAKE_INVALID_VALUE when it is not known */
 int32_t fake_locate(const void *memory, int32_t *device);
+void fake_note_pool(const void *memory, void *pool); /* that an allocation comes from */
 int32_t fake_capture_mode(void);        /* this thread's, as the runtime numbers them: 0 global, 1 thread-local, 2 relaxed */
 
 #ifdef __cplusplus

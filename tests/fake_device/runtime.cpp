@@ -24,7 +24,10 @@ struct Event { bool recorded = false; };
 struct Graph { int nodes = 0; };
 struct Dim3 { unsigned x, y, z; };
 struct Attributes { std::int32_t type, device; void *on_device, *on_host; };
-struct Pool { std::int32_t device; };
+struct Pool {
+  std::int32_t device;
+  std::uint64_t readers = 0;  // a bit for each other device it is opened to
+};
 struct PoolProperties { std::int32_t kind, handles, location, device; };
 struct PoolAccess { std::int32_t location, device, rights; };
 
@@ -145,7 +148,7 @@ int cudaGetDriverEntryPoint(const char *name, void **function, unsigned long lon
 // ---- memory
 int cudaMemPoolCreate(void **pool, const PoolProperties *wanted) {
   unsafe();
-  return give("cudaMemPoolCreate", "pools", pool, Pool{wanted->device});
+  return give("cudaMemPoolCreate", "pools", pool, Pool{wanted->device, 0});
 }
 int cudaMemPoolDestroy(void *pool) { return take_back<Pool>("cudaMemPoolDestroy", "pools", pool); }
 // Opens a pool to other devices, for reading and writing (3).
@@ -157,16 +160,22 @@ int cudaMemPoolSetAccess(void *pool, const PoolAccess *wanted, std::size_t count
     if (wanted[i].location != 1 || !other || wanted[i].rights != 3) return remember(FAKE_INVALID_VALUE);
     if (!fake_joined()) return remember(FAKE_INVALID_DEVICE);
     fake_add("opened pools", 1);
+    static_cast<Pool *>(pool)->readers |= std::uint64_t{1} << device;
   }
   return FAKE_OK;
 }
+int cudaMemPoolGetAccess(int *rights, void *pool, const std::int32_t *location) {  // location: its type, the device
+  if (const int error = fake_call("cudaMemPoolGetAccess")) return remember(error);
+  const auto &own = *static_cast<Pool *>(pool);
+  return *rights = own.device == location[1] || own.readers >> location[1] & 1 ? 3 : 0, FAKE_OK;
+}
 int cudaMemPoolSetAttribute(void *, int, void *) { return remember(fake_call("cudaMemPoolSetAttribute")); }
 int cudaMemPoolTrimTo(void *, std::size_t) { return remember(fake_call("cudaMemPoolTrimTo")); }
-int cudaMallocFromPoolAsync(void **memory, std::size_t bytes, void *, void *stream) {
+int cudaMallocFromPoolAsync(void **memory, std::size_t bytes, void *pool, void *stream) {
   used(stream);
   unsafe();
   const int error = allocate("cudaMallocFromPoolAsync", FAKE_DEVICE, bytes, memory);
-  if (error == FAKE_OK) fake_order_use(stream, *memory, UINT64_MAX, 1);
+  if (error == FAKE_OK) fake_order_use(stream, *memory, UINT64_MAX, 1), fake_note_pool(*memory, pool);
   return error;
 }
 int cudaMallocAsync(void **memory, std::size_t bytes, void *) { return allocate("cudaMallocAsync", FAKE_DEVICE, bytes, memory); }

@@ -147,8 +147,8 @@ TEST_F(CholeskyCuda, LevelsHaveCandidatesForEachWidthAndRefuseWhatTheyCannot) {
   q.height = 30000;
   EXPECT_THAT(plugin_test::refusal(kernel("levels"), &q.m.q, make_gpu()), HasSubstr("30000 levels"));
   q.height = 40, q.factors = SXT_FACTORS_LDLH;
-  EXPECT_THAT(plugin_test::refusal(kernel("levels"), &q.m.q, make_gpu()), HasSubstr("L L^H alone"));
-  q.factors = SXT_FACTORS_LLH, q.phase = SXT_CHOLESKY_INVERSE;
+  EXPECT_EQ(ask_candidates(kernel("levels"), &q.m.q, make_gpu()).size(), 6u);
+  q.phase = SXT_CHOLESKY_INVERSE;
   EXPECT_THAT(plugin_test::refusal(kernel("levels"), &q.m.q, make_gpu()), HasSubstr("no entries of the inverse"));
 }
 

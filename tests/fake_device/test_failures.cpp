@@ -31,13 +31,11 @@ class Program {
     sxt_context_destroy(context);
   }
   int failed() const { return failed_; }
-  std::int32_t last_status() const { return last_status_; }
 
  private:
   bool good(sxt_status status, const sxt_context *context) {
     if (status >= 0) return true;
     ++failed_;
-    last_status_ = status;
     EXPECT_NE(std::string(sxt_last_error(context)), "") << "a failure without a sentence, of " << fake_failed_call();
     return false;
   }
@@ -99,7 +97,6 @@ class Program {
   }
 
   int failed_ = 0;
-  std::int32_t last_status_ = SXT_OK;
 };
 
 TEST_F(FakeDevice, AProgramLeavesNothingBehind) {

@@ -5,8 +5,10 @@
 
 #include <complex>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <thread>
+#include <utility>
 
 #include "support.hpp"
 #include "tests/api/cholesky_support.hpp"
@@ -68,7 +70,10 @@ class CholeskyGpu : public testing::Test {
   Analysis analyse_with(const Matrix &matrix, sxt_analysis_options options, const CholeskyLaunch &launch,
                         const char *scheduler = streams) {
     const std::string path = testing::TempDir() + "cholesky-" + std::to_string(getpid()) + ".toml";
-    options.order = "amd";  // "auto" weighs orders by the scheduler, and a plan is of one structure
+    // A plan is of one structure, and without these the scheduler's model has a say in it.
+    if (!options.permutation) options.order = "amd";
+    if (options.amalgamation == 0) options.amalgamation = 16;
+    if (options.block == 0) options.block = 256;
     analyse_on_gpu(matrix, options, scheduler);
     EXPECT_EQ(gpu_test::load_launch(gpu_.get(), path, launch), SXT_OK) << last_error(gpu_);
     Analysis out = analyse(matrix, &options);
@@ -98,9 +103,8 @@ class CholeskyGpu : public testing::Test {
         options.factorization = factorization;
         const Matrix matrix = a.matrix(gpu_);
         for (const char *scheduler : both) {
-          if (scheduler == levels && factorization == SXT_LDLH) continue;
           const Cholesky cholesky = factored(analyse_on_gpu(matrix, options, scheduler));
-          for (const std::int64_t n_rhs : {1, 3, 20})
+          for (const std::int64_t n_rhs : {1, 3, 20, 70})
             expect_solved(
                 a, cholesky, n_rhs,
                 scheduler + (", n " + std::to_string(n)) + ", factorization " + std::to_string(factorization));
@@ -110,16 +114,21 @@ class CholeskyGpu : public testing::Test {
   // Fronts of all classes, with few and many columns, block columns of each width.
   template <class T>
   void every_level(std::int64_t side, std::int64_t depth) {
-    const auto a = grid<T>(side, depth);
-    for (const std::int64_t amalgamation : {1, 16, 100})
-      for (const CholeskyLaunch launch : {CholeskyLaunch{128, 88}, {256, 88}, {512, 200}}) {
-        sxt_analysis_options options = analysis_options();
-        options.amalgamation = amalgamation;
-        const Matrix matrix = a.matrix(gpu_);
-        const Cholesky cholesky = factored(analyse_with(matrix, options, launch, levels));
-        expect_solved(a, cholesky, 11,
-                      "joined below " + std::to_string(amalgamation) + ", block " + std::to_string(launch.streams));
-      }
+    const auto definite = grid<T>(side, depth), indefinite = grid<T>(side, depth, -1);
+    for (const sxt_factorization factorization : {SXT_LLH, SXT_LDLH})
+      for (const std::int64_t amalgamation : {1, 16, 100})
+        for (const CholeskyLaunch launch : {CholeskyLaunch{128, 88}, {256, 88}, {512, 200}}) {
+          sxt_analysis_options options = analysis_options();
+          options.factorization = factorization;
+          options.amalgamation = amalgamation;
+          const auto &a = factorization == SXT_LLH ? definite : indefinite;
+          const Matrix matrix = a.matrix(gpu_);
+          const Cholesky cholesky = factored(analyse_with(matrix, options, launch, levels));
+          for (const std::int64_t n_rhs : {1, 11, 40})
+            expect_solved(a, cholesky, n_rhs,
+                          "factorization " + std::to_string(factorization) + ", joined below " +
+                              std::to_string(amalgamation) + ", block " + std::to_string(launch.streams));
+        }
   }
   template <class T>
   void every_launch(std::int64_t side, std::int64_t depth) {
@@ -225,16 +234,6 @@ TEST_F(CholeskyGpu, LevelsNameTheFirstRowThatFailsAndGoOn) {
   }
 }
 
-TEST_F(CholeskyGpu, LevelsRefuseLdlh) {
-  const auto a = grid<double>(5, 5);
-  const Matrix matrix = a.matrix(gpu_);
-  sxt_analysis_options options = analysis_options();
-  options.factorization = SXT_LDLH, options.scheduler = levels;
-  sxt_analysis *made = nullptr;
-  EXPECT_LT(sxt_analysis_create(matrix.get(), &options, &made), 0);
-  EXPECT_THAT(last_error(gpu_), HasSubstr("L L^H alone"));
-}
-
 TEST_F(CholeskyGpu, ValuesThatAreNotFinite) {
   auto a = grid<double>(10, 10);
   a.set(500, 501, std::numeric_limits<double>::infinity()), a.set(501, 500, std::numeric_limits<double>::infinity());
@@ -245,13 +244,43 @@ TEST_F(CholeskyGpu, ValuesThatAreNotFinite) {
   }
 }
 
+// Sweeps wait for numbers; one that is none, of any bits, is there, too.
+TEST_F(CholeskyGpu, SolvesWithRightHandSidesThatAreNoNumbers) {
+  const auto a = grid<double>(12, 12);
+  const Matrix matrix = a.matrix(gpu_);
+  const Cholesky cholesky = factored(analyse_on_gpu(matrix, analysis_options(), levels));
+  for (const std::int64_t n_rhs : {1, 5, 40}) {
+    std::vector<double> b(static_cast<std::size_t>(a.n() * n_rhs), 1);
+    const std::int64_t bits = -1;
+    for (std::size_t k = 3; k < b.size(); k += 100) std::memcpy(&b[k], &bits, sizeof bits);
+    const std::vector<double> x = solve(cholesky, b, a.n(), n_rhs);
+    EXPECT_TRUE(std::isnan(x[3])) << n_rhs;
+    expect_solved(a, cholesky, n_rhs, "after them");
+  }
+}
+
+TEST_F(CholeskyGpu, LevelsTellTheInertiaThatACpuTells) {
+  const auto a = grid<double>(14, 14, -1);
+  sxt_analysis_options options = analysis_options();
+  options.factorization = SXT_LDLH;
+  const Context host = cpu();
+  const Matrix here = a.matrix(host), there = a.matrix(gpu_);
+  const Cholesky one = factored(analyse(here, &options)), two = factored(analyse_on_gpu(there, options, levels));
+  EXPECT_GT(info_of(two).negative, 0);
+  EXPECT_EQ(info_of(two).negative, info_of(one).negative);
+  EXPECT_EQ(info_of(two).positive, info_of(one).positive);
+  EXPECT_EQ(info_of(two).sign, info_of(one).sign);
+}
+
 TEST_F(CholeskyGpu, PivotsThatAreChanged) {
   auto a = grid<double>(12, 1);
   for (const std::int64_t j : {70 - 12, 69, 70, 71, 70 + 12}) a.set(70, j, 0), a.set(j, 70, 0);
   sxt_analysis_options options = analysis_options();
   options.pivot_policy = SXT_PIVOT_REPLACE, options.pivot_value = 2;
   const Matrix matrix = a.matrix(gpu_);
-  for (const char *scheduler : both) {
+  for (const auto &[scheduler, factorization] :
+       {std::pair{streams, SXT_LLH}, {levels, SXT_LLH}, {streams, SXT_LDLH}, {levels, SXT_LDLH}}) {
+    options.factorization = factorization;
     const Cholesky cholesky = factored(analyse_on_gpu(matrix, options, scheduler));
     std::int64_t row = -1, count = 0;
     ASSERT_EQ(sxt_cholesky_changed_pivots(cholesky.get(), 1, &row, &count), SXT_OK);
@@ -333,14 +362,23 @@ TEST_F(CholeskyGpu, IsCancelled) {
   }
 }
 
-TEST_F(CholeskyGpu, SaysThatItHasNoInverse) {
-  const auto a = grid<double>(5, 5);
-  const Matrix matrix = a.matrix(gpu_);
-  const Cholesky cholesky = factored(analyse_on_gpu(matrix));
-  const std::int64_t zero = 0;
-  double value = 0;
-  EXPECT_LT(sxt_cholesky_inverse(cholesky.get(), 1, &zero, &zero, &value), 0);
-  EXPECT_THAT(last_error(gpu_), HasSubstr("no entries of the inverse"));
+// On the host, from a factor that a scheduler of the GPU made: also where that one was named.
+TEST_F(CholeskyGpu, InvertsOnTheHost) {
+  const Context beside = cpu();
+  const auto a = grid<double>(9, 7);
+  const Matrix matrix = a.matrix(gpu_), on_cpu = a.matrix(beside);
+  const std::int64_t n = a.n();
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(n));
+  std::iota(rows.begin(), rows.end(), 0);
+  std::vector<double> want(rows.size()), got(rows.size());
+  const Cholesky one = factored(analyse(on_cpu));
+  ASSERT_EQ(sxt_cholesky_inverse(one.get(), n, rows.data(), rows.data(), want.data()), SXT_OK);
+  for (const char *scheduler : both) {
+    const Cholesky two = cholesky_of(analyse_on_gpu(matrix, analysis_options(), scheduler));
+    ASSERT_EQ(sxt_cholesky_factor(two.get(), nullptr, nullptr), SXT_OK) << last_error(gpu_);
+    ASSERT_EQ(sxt_cholesky_inverse(two.get(), n, rows.data(), rows.data(), got.data()), SXT_OK) << last_error(gpu_);
+    for (std::size_t k = 0; k < want.size(); ++k) EXPECT_NEAR(got[k], want[k], 1e-12) << scheduler << ", " << k;
+  }
 }
 
 }  // namespace

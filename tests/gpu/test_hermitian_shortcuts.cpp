@@ -7,33 +7,19 @@
 #include <cstdint>
 
 #include "support.hpp"
-#include "tests/api/hermitian_support.hpp"
+#include "tests/api/toeplitz_systems.hpp"
 
 namespace gpu_test {
 namespace {
 
+using api_test::falling;
+using api_test::make_toeplitz;
 using api_test::Scalar;
 using api_test::Systems;
 using Batch = api_test::Hermitian;
 using Complex = std::complex<double>;
 using Bytes = std::vector<std::uint8_t>;
 using Numbers = std::vector<std::int32_t>;
-
-template <class T, class F>
-void make_toeplitz(Systems<T> &systems, std::int64_t s, F &&t) {
-  for (std::int64_t j = 0; j < systems.n; ++j)
-    for (std::int64_t i = j; i < systems.n; ++i) {
-      systems.full[s][i + j * systems.n] = t(i - j);
-      systems.full[s][j + i * systems.n] = Scalar<T>::conj(t(i - j));
-    }
-  systems.store(s);
-}
-
-template <class T>
-T falling(std::int64_t k, double angle) {
-  const double size = std::pow(0.7, static_cast<double>(k)), at = angle * static_cast<double>(k);
-  return Scalar<T>::make(size * std::cos(at), Scalar<T>::complex && k > 0 ? size * std::sin(at) : 0);
-}
 
 class HermitianShortcutsGpu : public Gpu {
  protected:

@@ -48,12 +48,14 @@ class KernelsConform : public Gpu, public testing::WithParamInterface<std::int32
     };
     // The first device has tested the rest.
     const sextant::conformance::ConformanceOptions all{}, brief{.seconds = 0.2, .answers_only = true};
-    EXPECT_TRUE(sextant::conformance::check_kernel(kernel, device(), ordinal_ == 0 ? all : brief, note)) << kernel.name();
+    EXPECT_TRUE(sextant::conformance::check_kernel(kernel, device(), ordinal_ == 0 ? all : brief, note))
+        << kernel.name();
     EXPECT_GT(passed, 0) << kernel.name();
     std::printf("[ kernel   ] %-40s %4d passed %4d declined %4d failed\n", kernel.name(), passed, declined, failed);
   }
-  static constexpr std::string_view named[] = {"sxt.vector/1", "sxt.vector_group/1", "sxt.vector_group_dots/1",
-                                               "sxt.reduction/1", "sxt.multidot/1"};
+  static constexpr std::string_view named[] = {"sxt.vector/1",    "sxt.vector_group/1", "sxt.vector_group_dots/1",
+                                               "sxt.reduction/1", "sxt.multidot/1",     "sxt.exchange/1",
+                                               "sxt.rendezvous/1"};
 };
 
 TEST_P(KernelsConform, Vector) { conform("sxt.vector/1"); }
@@ -61,6 +63,8 @@ TEST_P(KernelsConform, VectorGroup) { conform("sxt.vector_group/1"); }
 TEST_P(KernelsConform, VectorGroupDots) { conform("sxt.vector_group_dots/1"); }
 TEST_P(KernelsConform, Reduction) { conform("sxt.reduction/1"); }
 TEST_P(KernelsConform, Multidot) { conform("sxt.multidot/1"); }
+TEST_P(KernelsConform, Exchange) { conform("sxt.exchange/1"); }
+TEST_P(KernelsConform, Rendezvous) { conform("sxt.rendezvous/1"); }
 TEST_P(KernelsConform, Others) { conform(nullptr); }
 
 INSTANTIATE_TEST_SUITE_P(Device, KernelsConform, testing::Values(0, 1));

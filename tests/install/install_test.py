@@ -6,9 +6,11 @@ usage: install_test.py [options] STEP
 steps: tree         install and move (the others need it)
        c-cmake, c-pkgconfig                                  a C program by find_package, by pkg-config
        cxx-cmake                                             a C++ program by find_package
+       static       a C program that holds the library, by find_package and by pkg-config
        components   a component that is not there is named
        half-installed   what is missing, damaged, doubled or of another ABI is named
        fortran-cmake, fortran-source, fortran-pkgconfig      a Fortran program, by installed modules, by their source
+       fortran-fpm      a Fortran program, by fpm
        generated, generated-fortran      the program of `sextant generate-solver`, unchanged
        python       the Python package, installed by pip
        plugin       a plugin folder of the tree, built outside, and checked by the sextant command
@@ -160,6 +162,22 @@ def cxx_cmake(t):
     run(t.cmake(source, "cxx by cmake") / "heat")
 
 
+def static(t):
+    """The program lies in the tree's bin, from where it finds the plugins."""
+    if not (t.libdir / "libsextant.a").exists():
+        skip("this build has no static library (SEXTANT_STATIC)")
+    tree = t.build_folder("static") / "tree"
+    shutil.copytree(t.prefix, tree, copy_function=os.link, symlinks=True)
+    (tree / "bin").mkdir(exist_ok=True)
+    shutil.copy(t.cmake(HERE / "c", "static by cmake", "-DSEXTANT_STATIC=ON") / "consumer", tree / "bin" / "by cmake")
+    compile_flags, link_flags = t.pkg_config("sextant-static")
+    run(t.options.cc, "-std=c11", *compile_flags, HERE / "c" / "consumer.c", "-o", tree / "bin" / "by pkg-config", *link_flags)
+    for name in ("by cmake", "by pkg-config"):
+        needed = shared_objects.dynamic(tree / "bin" / name, "NEEDED")
+        require_none([f"the program '{name}' needs {each}" for each in needed if each.startswith("libsextant")])
+        run(tree / "bin" / name, tree)
+
+
 def ask_for_component(t, component, name, *definitions, **settings):
     """How find_package ends, which shows what it found for Python."""
     source = t.build_folder(f"component {name}")
@@ -227,6 +245,21 @@ def fortran_pkgconfig(t):
     program = folder / "consumer"
     run(t.options.fc, *compile_flags, HERE / "fortran" / "consumer.f90", "-o", program, *link_flags, cwd=folder)
     run(program)
+
+
+def fortran_fpm(t):
+    need_fortran(t)
+    if not shutil.which("fpm"):
+        skip("fpm is not installed")
+    folder = t.build_folder("fortran_by_fpm")  # fpm gives the linker paths without quotes
+    sources, library = folder / "sextant", folder / "lib"
+    shutil.copytree(t.prefix / "share" / "sextant" / "fortran", sources)
+    library.symlink_to(t.libdir)
+    (folder / "app").mkdir()
+    shutil.copy(HERE / "fortran" / "consumer.f90", folder / "app" / "main.f90")
+    (folder / "fpm.toml").write_text('name = "consumer"\n[dependencies]\nsextant = { path = "sextant" }\n')
+    flags = " ".join([f"-L{library}", f"-Wl,-rpath,{library}", *t.sanitizer()])
+    run("fpm", "run", "--compiler", t.options.fc, "--link-flag", flags, cwd=folder)
 
 
 def python(t):
@@ -439,8 +472,9 @@ def relocation(t):
 
 
 STEPS = {
-    "tree": tree, "c-cmake": c_cmake, "c-pkgconfig": c_pkgconfig, "cxx-cmake": cxx_cmake, "components": components, "half-installed": half,
+    "tree": tree, "c-cmake": c_cmake, "c-pkgconfig": c_pkgconfig, "cxx-cmake": cxx_cmake, "static": static, "components": components, "half-installed": half,
     "fortran-cmake": fortran_cmake, "fortran-source": fortran_source, "fortran-pkgconfig": fortran_pkgconfig,
+    "fortran-fpm": fortran_fpm,
     "generated": generated, "generated-fortran": generated_fortran, "python": python, "plugin": plugin, "kinds": kinds, "template": template,
     "product": product, "documents": documents, "exports": exports,
     "headers": check_headers, "relocation": relocation,

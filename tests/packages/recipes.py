@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The recipes for conda and Spack agree with the sources: recipes.py SOURCE
+"""The recipes for conda and Spack and the manifest for fpm agree with the sources: recipes.py SOURCE
 
 Their version is the header's, each CMake option that they set exists, and Spack's compiles as Python. Where the Python
 package rattler_build is installed, it also reads the recipe for conda."""
@@ -21,6 +21,13 @@ def problems_of(recipe, version, options):
     return found + ([] if names else ["it sets no option"])
 
 
+def manifest_problems(manifest, version):
+    """The same of the manifest for fpm."""
+    stated = re.search(r'^version = "([^"]+)"$', manifest, flags=re.MULTILINE)
+    found = [] if stated and stated[1] == version else [f"its version is {stated and stated[1]}, the header's {version}"]
+    return found + ([] if re.search(r'^link = "sextant"$', manifest, flags=re.MULTILINE) else ["it does not link sextant"])
+
+
 def sources(root):
     """The version of the header and the options of CMakeLists.txt."""
     header = (root / "include/sextant/sextant.h").read_text()
@@ -34,6 +41,8 @@ def main():
     spack = root / "cmake/recipes/spack/packages/sextant/package.py"
     version, options = sources(root)
     problems = [f"{path.name}: {problem}" for path in (conda, spack) for problem in problems_of(path.read_text(), version, options)]
+    manifest = root / "bindings/fortran/fpm.toml"
+    problems += [f"{manifest.name}: {problem}" for problem in manifest_problems(manifest.read_text(), version)]
     compile(spack.read_text(), str(spack), "exec")
     if importlib.util.find_spec("rattler_build"):
         import rattler_build
@@ -43,7 +52,7 @@ def main():
             print(f"rattler_build: {package.recipe.to_dict()['package']}")
     else:
         print("rattler_build is not installed: the recipe for conda is only compared with the sources")
-    print("\n".join(f"FAILED: {problem}" for problem in problems) or "2 recipes")
+    print("\n".join(f"FAILED: {problem}" for problem in problems) or "2 recipes, 1 manifest")
     return 1 if problems else 0
 
 

@@ -4,7 +4,7 @@
 
 import unittest
 
-from recipes import problems_of
+from recipes import manifest_problems, problems_of
 
 CONDA = 'context:\n  version: "1.2.3"\nscript: cmake -DSEXTANT_TESTS=OFF\n'
 SPACK = 'version("1.2.3")\nself.define("SEXTANT_TESTS", False)\nself.define_from_variant("SEXTANT_CUDA", "cuda")\n'
@@ -24,6 +24,12 @@ class Problems(unittest.TestCase):
         for recipe in (CONDA, SPACK):
             self.assertEqual(len(problems_of(recipe, "1.2.3", {"SEXTANT_CUDA"})), 1)
         self.assertIn("no option", problems_of('version("1.2.3")', "1.2.3", OPTIONS)[0])
+
+    def test_the_manifest_for_fpm(self):
+        manifest = 'name = "sextant"\nversion = "1.2.3"\n[build]\nlink = "sextant"\n'
+        self.assertEqual(manifest_problems(manifest, "1.2.3"), [])
+        self.assertIn("the header's 1.2.4", manifest_problems(manifest, "1.2.4")[0])
+        self.assertIn("does not link", manifest_problems(manifest.replace("link", "#"), "1.2.3")[0])
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -47,6 +48,11 @@ struct Host {
         if (memory) --blocks;
         std::free(memory);
       };
+      h.copy = [](const sxt_host *, const sxt_exec *, void *to, const void *from, std::uint64_t bytes) -> sxt_status {
+        std::memcpy(to, from, bytes);
+        return SXT_OK;
+      };
+      h.synchronize = [](const sxt_host *, const sxt_exec *) -> sxt_status { return SXT_OK; };
       h.get_service = [](const sxt_host *, const char *id) -> const void * {
         static const sxt_team_service team = {
             sizeof team,

@@ -82,9 +82,8 @@ const Refused refusals[] = {
     {".reg .u64 %r<7>;", "two things"},
     {"mov.u32 x, 5;", "not declared as a register"},
     {"{ .reg .u32 x; mov.u32 x, %r3; }\n{ .param .b32 x; }", "two things"},
-    {".reg .u64 ptr, pt2; mov.u64 pt2, k_param_0; cvt.u64.u32 %rd5, %r3; add.u64 ptr, pt2, %rd5;\nld.param.u8 %r6, "
-     "[ptr];",
-     "address of a parameter"},
+    {".reg .u64 ptr;\nmov.u64 ptr, k_param_0;", "address of a parameter"},
+    {".reg .u64 ptr; mov.u64 ptr, %rd1;\nld.param.u8 %r6, [ptr];", "address of a parameter"},
     {"ld.global.u32 %r6, [%rd2+%r3];", "not understood"},
     {"st.global.u32 [%rd2], %r5 %r3;", "not understood"},
     {"mov.u64 %rd5, k_param_0+%r3;", "not understood"},
@@ -110,11 +109,21 @@ TEST(RetuneProof, WhatHasTwoMeaningsIsRefused) {
       "ld.global.u32 %r7, [g+-4];",
       "mov.u32 %r7, 0x;",
       "mov.u32 %r7, 12abc;",
+      "{ .reg .u32 %nclusterid; mov.u32 %nclusterid, 5; }\nmov.u32 %r7, %nclusterid;",
+      "{ .reg .u64 %stackend; mov.u64 %stackend, 5; }\nmov.u64 %rd5, %stackend;",
+      "{ .reg .u64 second; mov.u64 second, 0; }\nmov.u64 %rd5, second;",
+      "{ .reg .u64 g2; mov.u64 g2, 0; }\n.global .u32 g2;\nmov.u64 %rd5, g2;",
+      ".const .u32 c2;",
+      "{ .reg .u64 %a3; mov.u64 %a3, 0; }\nmov.u64 %rd5, %a3;",
+      "{ .reg .u64 w<5>; mov.u64 w3, 0; }\nmov.u64 %rd5, w3;",
+      "{ .reg .u64 %b<5>; mov.u64 %b3, 0; }\nmov.u64 %rd5, %b3;",
+      "mov.u64 %rd5, k_param_0;\ncvta.param.u64 %rd6, %rd5;\nld.u32 %r7, [%rd6+-528];",
   };
   const std::string after = ".func f(.param .b32 f_param_0)\n{ ret; }\n";
   for (const char *body : bodies) {
     std::string text = kernel(index_and_bound + body + "\nst.global.u32 [%rd2], %r5;\n" + end);
-    text.insert(head.size(), ".global .u32 g, h;\n");
+    text.insert(head.size(),
+                ".global .u32 g, h;\n.global .u32 first[2] = {1, 2}, second;\n.global .u32 %a3, w3, %b3;\n");
     EXPECT_FALSE(prove(text + after).proven) << body;
   }
   const std::string call = index_and_bound + "call.uni f;\nst.global.u32 [%rd2], %r5;\n" + end;
@@ -126,6 +135,44 @@ TEST(RetuneProof, WhatHasTwoMeaningsIsRefused) {
         prove(text.replace(text.find("\n{"), 1, "\n" + std::string(directive) + "\n") + ".func f()\n{ ret; }\n").proven)
         << directive;
   }
+}
+
+// A parameter of another name than compilers give; and text that only looks as if it stood in a string.
+TEST(RetuneProof, HiddenParametersAndTextIsRefused) {
+  std::string text = kernel(index_and_bound +
+                            "{ .reg .u64 other; mov.u64 other, 0; }\nmov.u64 %rd5, other;\ncvt.u64.u32 %rd6, %r3;\n"
+                            "mul.lo.u64 %rd7, %rd6, %rd5;\nst.global.u64 [%rd2], %rd7;\n" +
+                            end);
+  text.insert(text.find("k_param_1)") + 9, ", .param .u64 other");
+  EXPECT_FALSE(prove(text).proven);
+  const auto verdict =
+      prove(kernel(index_and_bound + ".pragma \"x\n\"; st.global.u32 [%rd2], %r3; .pragma \"y\n\";\n" + end));
+  EXPECT_FALSE(verdict.proven);
+  EXPECT_EQ(verdict.line, 17u) << verdict.reason;
+  EXPECT_TRUE(prove(kernel(index_and_bound + ".pragma \"x\n\";\nst.global.u32 [%rd2], %r5;\n" + end)).proven);
+}
+
+// cvta adds where a space begins, which is a number of the launch.
+TEST(RetuneProof, AddressesAreNoConstants) {
+  for (const char *space : {"local", "const", "to.local", "to.const", "param"}) {
+    const std::string body = "cvt.u64.u32 %rd5, %r3;\nmov.u64 %rd6, 0;\ncvta." + std::string(space) +
+                             ".u64 %rd7, %rd6;\nmul.lo.u64 %rd8, %rd5, %rd7;\nst.global.u64 [%rd2], %rd8;\n";
+    EXPECT_FALSE(prove(kernel(index_and_bound + body + end)).proven) << space;
+  }
+}
+
+// Which threads share a warp follows from the block.
+TEST(RetuneProof, WhatAWarpDoesAsOneIsRefused) {
+  const auto with = [&](const std::string &body) {
+    return prove(kernel(index_and_bound + body + "st.global.u32 [%rd2], %r5;\n" + end) + ".func f()\n{ ret; }\n")
+        .proven;
+  };
+  const std::string odd = "and.b32 %r6, %r4, 1;\nsetp.eq.s32 %p2, %r6, 0;\n";
+  for (const char *body :
+       {"@%p2 bra.uni $END;\n", "@%p2 ret.uni;\n", "@%p2 call.uni f;\n", "ldu.global.u32 %r7, [%rd2];\n"})
+    EXPECT_FALSE(with(odd + body)) << body;
+  for (const char *body : {"@%p2 bra $END;\n", "@%p2 ret;\n", "bra.uni $NEXT;\n$NEXT:\n", "call.uni f;\n"})
+    EXPECT_TRUE(with(odd + body)) << body;
 }
 
 TEST(RetuneProof, RefusalsNameTheirLine) {
@@ -215,6 +262,8 @@ TEST(RetuneProof, LoopsAndFunctions) {
 }
 
 TEST(RetuneProof, Atomics) {
+  EXPECT_TRUE(
+      prove(kernel(index_and_bound + "mov.f32 %f1, 0f3F800000;\nred.global.f32.add [%rd2], %f1;\n" + end)).reorders);
   EXPECT_TRUE(prove(kernel(index_and_bound + "red.global.add.u32 [%rd2], 1;\n" + end)).proven);
   EXPECT_TRUE(prove(kernel(index_and_bound + "atom.global.max.s32 %r6, [%rd2], %r4;\n" + end)).proven);
   const auto sums =

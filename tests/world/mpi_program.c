@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program as users write it, in C with MPI: each rank brings its rows of a 5-point grid, solves, and checks its part of the answer
- * itself. Started with an argument it plays a fault: "die" ends rank 1 in the middle, and the others must not wait for ever. Exit code
- * 0: all is as it should be. */
+ * itself. Started with an argument it plays a fault: "die" ends rank 1 in the middle, and the others must not wait for ever; with "fail"
+ * messages of rank 1 fail, which the others must hear of at once; with "short" rank 1 sends less than rank 0 receives. Exit code 0: all is
+ * as it should be. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,6 +97,59 @@ static int play_dead(const sxt_context *context, sxt_matrix *matrix, sxt_world *
   return 0;
 }
 
+static sxt_status no_memory(void *user, int32_t n_sends, const sxt_message_part *sends, int32_t n_receives,
+                            const sxt_message_part *receives, void **request) {
+  (void)user, (void)n_sends, (void)sends, (void)n_receives, (void)receives, (void)request;
+  return SXT_E_MEMORY;
+}
+
+/* Long before the time limit, though only rank 1 knows what happened. */
+static int fail_together(const sxt_context *context, sxt_comm *comm) {
+  const double start = MPI_Wtime();
+  sxt_context *own[1];
+  sxt_world_options options;
+  sxt_world *world = NULL;
+  int64_t ptr[] = {0, 2}, col[] = {0, 1};
+  double values[] = {2, -1};
+  sxt_matrix_options as;
+  sxt_matrix *matrix = NULL;
+  sxt_status status;
+  own[0] = (sxt_context *)context;
+  if (rank == 1) comm->exchange = no_memory;
+  sxt_world_options_init(&options, sizeof options);
+  options.time_limit = 100;
+  must(sxt_world_create(1, own, comm, &options, &world), "world", context);
+  sxt_matrix_options_init(&as, sizeof as);
+  as.index_type = SXT_I64;
+  if (rank == 1) values[0] = -1, values[1] = 2;
+  status = sxt_matrix_from_csr_rows(world, 2, 2, rank, 1, ptr, col, values, &as, &matrix);
+  if (status != SXT_E_COMM || MPI_Wtime() - start > 50)
+    return fprintf(stderr, "rank %d: %s after %g s: %s\n", rank, sxt_status_name(status), MPI_Wtime() - start,
+                   sxt_last_error(context)), 1;
+  return 0;
+}
+
+/* What came is not as long as what was expected: the rest would be old bytes. */
+static int shorten(sxt_comm *comm) {
+  char bytes[16] = {0};
+  sxt_message_part part;
+  void *request = NULL;
+  sxt_status status;
+  part.data = bytes, part.bytes = rank == 0 ? 16 : 8, part.rank = 1 - rank, part.reserved0 = 0;
+  must(rank == 0 ? comm->exchange(comm->user, 0, NULL, 1, &part, &request)
+                 : comm->exchange(comm->user, 1, &part, 0, NULL, &request), "exchange", NULL);
+  status = comm->wait(comm->user, &request, 30);
+  return status == (rank == 0 ? SXT_E_COMM : SXT_OK) ? 0 : 1;
+}
+
+/* Something may still be under way, which MPI_Finalize may wait for: as the header says. */
+static void end_of_a_fault(int code) {
+  printf("rank %d ends with %d\n", rank, code);
+  fflush(stdout);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Abort(MPI_COMM_WORLD, code);
+}
+
 int main(int argc, char **argv) {
   const int dies = argc > 1 && strcmp(argv[1], "die") == 0;
   const int64_t side = 40, n = side * side;
@@ -116,6 +170,8 @@ int main(int argc, char **argv) {
   must(sxt_context_create(&context_options, &context), "context", NULL);
   if (sxt_comm_mpi_create(MPI_COMM_NULL, &comm) != SXT_E_ARGUMENT) must(SXT_E_INTERNAL, "no communicator", NULL);
   must(sxt_comm_mpi_create(MPI_COMM_WORLD, &comm), "communicator", NULL);
+  if (argc > 1 && strcmp(argv[1], "fail") == 0) end_of_a_fault(fail_together(context, &comm));
+  if (argc > 1 && strcmp(argv[1], "short") == 0) end_of_a_fault(shorten(&comm));
   sxt_world_options_init(&options, sizeof options);
   options.time_limit = dies ? 1 : 100;
   must(sxt_world_create(1, &context, &comm, &options, &world), "world", context);
@@ -123,12 +179,7 @@ int main(int argc, char **argv) {
   count = n * (rank + 1) / ranks - begin;
   matrix = make_matrix(world, context, side, begin, count);
   code = dies ? play_dead(context, matrix, world, count) : solve(world, context, matrix, n, count);
-  if (dies) {  /* a gather is still under way, which MPI_Finalize may wait for: as the header says */
-    printf("rank %d ends with %d\n", rank, code);
-    fflush(stdout);
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Abort(MPI_COMM_WORLD, code);
-  }
+  if (dies) end_of_a_fault(code);
   sxt_matrix_destroy(matrix);
   sxt_world_destroy(world);
   sxt_comm_mpi_destroy(&comm);

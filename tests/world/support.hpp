@@ -45,19 +45,25 @@ inline void on_ranks(int ranks, const std::function<void(int)> &f) {
   for (std::thread &thread : threads) thread.join();
 }
 
-// What a rank has: contexts of one thread, and the world that they are members of.
+inline std::vector<Context> on_the_cpu(int members, bool deterministic) {
+  std::vector<Context> out;
+  for (int i = 0; i < members; ++i) out.push_back(api_test::cpu(1, deterministic));
+  return out;
+}
+
+// What a rank has: contexts, and the world that they are members of.
 struct Rank {
-  Rank(const sxt_comm *comm, int members, double time_limit = 30, bool deterministic = false) {
+  Rank(const sxt_comm *comm, int members, double time_limit = 30, bool deterministic = false)
+      : Rank(comm, on_the_cpu(members, deterministic), time_limit) {}
+  // Of any devices.
+  Rank(const sxt_comm *comm, std::vector<Context> members, double time_limit = 30) : contexts(std::move(members)) {
     std::vector<sxt_context *> handles;
-    for (int i = 0; i < members; ++i) {
-      contexts.push_back(api_test::cpu(1, deterministic));
-      handles.push_back(contexts.back().get());
-    }
+    for (const Context &context : contexts) handles.push_back(context.get());
     sxt_world_options options;
     sxt_world_options_init(&options, sizeof options);
     options.time_limit = time_limit;
     sxt_world *made = nullptr;
-    status = sxt_world_create(members, handles.data(), comm, &options, &made);
+    status = sxt_world_create(static_cast<int32_t>(handles.size()), handles.data(), comm, &options, &made);
     world.reset(made);
     info.struct_size = sizeof info;
     if (made) {
@@ -147,6 +153,51 @@ inline std::vector<double> waves(std::int64_t n, double shift = 0) {
   std::vector<double> out(static_cast<std::size_t>(n));
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = 1 + std::sin(0.37 * static_cast<double>(i) + shift);
   return out;
+}
+
+// Everything from a matrix to a solve; the first status that is none of success.
+inline sxt_status whole_program(const Rank &rank, const Csr &a, int ranks, std::string *sentence) {
+  sxt_status status = rank.status;
+  const auto step = [&](sxt_status next) {
+    if (status == SXT_OK) status = next;
+    return status == SXT_OK;
+  };
+  const auto run = [&] {
+    if (!rank.world) return;
+    const Rows rows = rows_of(shares(a.rows, ranks), rank.info.rank);
+    sxt_matrix *made = nullptr;
+    if (!step(rows_into(rank.world.get(), a, rows, &made))) return;
+    const Matrix matrix(made);
+    sxt_pcg *solver = nullptr;
+    if (!step(sxt_pcg_create(made, nullptr, &solver))) return;
+    const Pcg pcg(solver);
+    sxt_vector *vectors[2] = {};
+    for (sxt_vector *&each : vectors)
+      while (sxt_world_vector_create(rank.world.get(), &rows.count, SXT_F64, &each) == SXT_E_MEMORY) {
+      }
+    const Vector b(vectors[0]), x(vectors[1]);
+    EXPECT_EQ(sxt_vector_write(b.get(), waves(a.rows).data() + rows.begin), SXT_OK);
+    double found = 0;
+    if (!step(sxt_spmv(SXT_NO_TRANSPOSE, nullptr, made, b.get(), nullptr, x.get()))) return;
+    if (!step(sxt_dot(b.get(), x.get(), &found))) return;
+    sxt_solve_options options = api_test::solve_options();
+    options.max_iterations = 4;
+    const sxt_status solved = sxt_pcg_solve(solver, b.get(), x.get(), &options, nullptr);
+    step(solved == SXT_NOT_CONVERGED ? SXT_OK : solved);
+  };
+  run();
+  *sentence = rank.error();
+  if (status == SXT_E_COMM && rank.world) {  // ended: at once from now on
+    const Vector x = part_of(rank, {1}, {1}, 0);
+    double found = 0;
+    EXPECT_EQ(sxt_sum(x.get(), &found), SXT_E_COMM);
+    EXPECT_THAT(rank.error(), testing::HasSubstr("has ended earlier"));
+    sxt_world_info info{};
+    info.struct_size = sizeof info;
+    EXPECT_EQ(sxt_world_get_info(rank.world.get(), &info), SXT_OK);
+    EXPECT_EQ(info.ended, 1);
+  }
+  return status;
 }
 
 }  // namespace world_test

@@ -226,51 +226,6 @@ struct Faulty {
   }
 };
 
-// Everything from the world to a second solve; the first status that is none of success.
-sxt_status whole_program(const sxt_comm &comm, const Csr &a, int ranks, double time_limit, std::string *sentence) {
-  const Rank rank(&comm, 1, time_limit);
-  sxt_status status = rank.status;
-  const auto step = [&](sxt_status next) {
-    if (status == SXT_OK) status = next;
-    return status == SXT_OK;
-  };
-  Matrix matrix;
-  Pcg pcg;
-  if (rank.world) {
-    const Rows rows = rows_of(shares(a.rows, ranks), comm.rank);
-    sxt_matrix *made = nullptr;
-    if (step(rows_into(rank.world.get(), a, rows, &made))) {
-      matrix.reset(made);
-      sxt_pcg *solver = nullptr;
-      if (step(sxt_pcg_create(matrix.get(), nullptr, &solver))) {
-        pcg.reset(solver);
-        const Vector b = part_of(rank, {rows.count}, waves(a.rows), rows.begin), x = part_of(rank, {rows.count}, {}, 0);
-        double found = 0;
-        step(sxt_spmv(SXT_NO_TRANSPOSE, nullptr, matrix.get(), b.get(), nullptr, x.get()));
-        if (status == SXT_OK) step(sxt_dot(b.get(), x.get(), &found));
-        sxt_solve_options options = api_test::solve_options();
-        options.max_iterations = 4;
-        if (status == SXT_OK) {
-          const sxt_status solved = sxt_pcg_solve(pcg.get(), b.get(), x.get(), &options, nullptr);
-          step(solved == SXT_NOT_CONVERGED ? SXT_OK : solved);
-        }
-      }
-    }
-  }
-  *sentence = rank.error();
-  if (status == SXT_E_COMM && rank.world) {  // ended: at once from now on
-    const Vector x = part_of(rank, {1}, {1}, 0);
-    double found = 0;
-    EXPECT_EQ(sxt_sum(x.get(), &found), SXT_E_COMM);
-    EXPECT_THAT(rank.error(), HasSubstr("has ended earlier"));
-    sxt_world_info info{};
-    info.struct_size = sizeof info;
-    EXPECT_EQ(sxt_world_get_info(rank.world.get(), &info), SXT_OK);
-    EXPECT_EQ(info.ended, 1);
-  }
-  return status;
-}
-
 // Each call of rank 1's communicator fails in turn: no rank hangs, each answers SXT_E_COMM. (A rank that had come to
 // its end before is done.)
 TEST(WorldFaults, EveryCallOfACommunicatorMayFail) {
@@ -287,7 +242,7 @@ TEST(WorldFaults, EveryCallOfACommunicatorMayFail) {
     on_ranks(ranks, [&](int r) {
       const sxt_comm comm = r == 1 ? faulty.comm() : comm_of(comms, r);
       std::string sentence;
-      statuses[static_cast<std::size_t>(r)] = whole_program(comm, a, ranks, 20, &sentence);
+      statuses[static_cast<std::size_t>(r)] = whole_program(Rank(&comm, 1, 20), a, ranks, &sentence);
     });
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15))
         << "waited for the time limit at " << at;
@@ -315,7 +270,8 @@ TEST(WorldFaults, ACommunicatorThatStalls) {
     const auto start = std::chrono::steady_clock::now();
     on_ranks(2, [&](int r) {
       const sxt_comm comm = r == 1 ? faulty.comm() : comm_of(comms, r);
-      statuses[static_cast<std::size_t>(r)] = whole_program(comm, a, 2, 0.3, &sentences[static_cast<std::size_t>(r)]);
+      statuses[static_cast<std::size_t>(r)] =
+          whole_program(Rank(&comm, 1, 0.3), a, 2, &sentences[static_cast<std::size_t>(r)]);
     });
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
     EXPECT_EQ(statuses, (std::vector<sxt_status>{SXT_E_COMM, SXT_E_COMM})) << at;
@@ -359,6 +315,77 @@ TEST(WorldFaults, OneRankWithoutMemoryFailsAll) {
     lender.for_ever = false, lender.fail_at = 0;
     EXPECT_EQ(rows_into(world.get(), a, rows_of(shares(a.rows, 2), r), &matrix), SXT_OK);
     sxt_matrix_destroy(matrix);
+  });
+}
+
+// Whichever allocation of one rank fails, in a matrix, a product, a set-up or a solve, all ranks answer it, long before
+// the time limit.
+TEST(WorldFaults, AnyAllocationOfOneRankMayFail) {
+  const Csr a = api_test::laplacian(7, 1);
+  std::int64_t last = 0;
+  for (std::int64_t at = 1; at < 400; ++at) {
+    const Comms comms = new_comms(2);
+    std::vector<sxt_status> statuses(2);
+    std::vector<std::string> sentences(2);
+    bool failed = false;
+    const auto start = std::chrono::steady_clock::now();
+    on_ranks(2, [&](int r) {
+      api_test::Lender lender;
+      std::vector<Context> contexts;
+      contexts.push_back(r == 1 ? lender.context() : api_test::cpu(1));
+      const sxt_comm comm = comm_of(comms, r);
+      const Rank rank(&comm, std::move(contexts), 60);
+      if (r == 1) lender.fail_at = lender.calls + at;
+      statuses[static_cast<std::size_t>(r)] = whole_program(rank, a, 2, &sentences[static_cast<std::size_t>(r)]);
+      if (r == 1) failed = lender.calls >= lender.fail_at;
+    });
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(40))
+        << "waited for the time limit at " << at;
+    EXPECT_EQ(statuses[0], statuses[1]) << at << ": " << sentences[0] << " / " << sentences[1];
+    EXPECT_THAT(statuses[0], AnyOf(SXT_OK, SXT_E_MEMORY)) << at << ": " << sentences[0];
+    if (!failed) break;
+    if (statuses[0] == SXT_E_MEMORY) ++last;
+  }
+  EXPECT_GT(last, 20) << "allocations of a set-up and a solve";
+}
+
+// What only one rank got wrong is told to the others at once: before any step, and in the middle of an exchange.
+TEST(WorldFaults, AMissingArgumentOfOneRankIsToldToAll) {
+  const Csr a = api_test::laplacian(6, 1);
+  const Comms comms = new_comms(2);
+  on_ranks(2, [&](int r) {
+    const sxt_comm comm = comm_of(comms, r);
+    const Rank rank(&comm, 1, 60);
+    const Rows rows = rows_of({18, 18}, r);
+    sxt_matrix *made = nullptr;
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_EQ(rows_into(rank.world.get(), a, rows, r == 1 ? nullptr : &made), SXT_E_ARGUMENT);
+    EXPECT_THAT(rank.error(), HasSubstr("matrix is NULL"));
+    const Matrix matrix = rows_matrix(rank, a, rows);
+    sxt_pcg *pcg = nullptr;
+    EXPECT_EQ(sxt_pcg_create(matrix.get(), nullptr, r == 1 ? nullptr : &pcg), SXT_E_ARGUMENT);
+    EXPECT_THAT(rank.error(), HasSubstr("pcg is NULL"));
+    const Vector x = part_of(rank, {18}, waves(36), rows.begin), y = part_of(rank, {18}, {}, 0);
+    EXPECT_EQ(sxt_spmv(SXT_NO_TRANSPOSE, nullptr, matrix.get(), r == 1 ? nullptr : x.get(), nullptr, y.get()),
+              SXT_E_ARGUMENT);
+    EXPECT_EQ(sxt_spmv(SXT_NO_TRANSPOSE, nullptr, matrix.get(), x.get(), nullptr, y.get()), SXT_OK) << rank.error();
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(40));
+  });
+}
+
+// Contexts are given by each rank: what one gives wrong ends the first gather for all.
+TEST(WorldFaults, AContextThatOneRankLacksIsToldToAll) {
+  const Comms comms = new_comms(2);
+  on_ranks(2, [&](int r) {
+    const Context context = api_test::cpu(1);
+    sxt_context *handles[] = {context.get(), r == 1 ? nullptr : context.get()};
+    const sxt_comm comm = comm_of(comms, r);
+    sxt_world *world = nullptr;
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_EQ(sxt_world_create(2, handles, &comm, nullptr, &world), SXT_E_ARGUMENT);
+    EXPECT_THAT(api_test::last_error(context), HasSubstr("an entry of contexts is NULL"));
+    EXPECT_EQ(world, nullptr);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(40));
   });
 }
 

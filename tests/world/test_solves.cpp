@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Conjugate gradients in worlds: against the true residual, with threads as ranks, and how all ranks end alike.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <limits>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support.hpp"
@@ -131,6 +133,115 @@ TEST(WorldSolves, RepeatTheirBits) {
   const Answer first = solve_by(task), again = solve_by(task);
   EXPECT_EQ(first.x, again.x);
   EXPECT_EQ(first.reports[0].iterations, again.reports[0].iterations);
+}
+
+// Rows that are alike, so that any grouping of members divides them alike: a ring, with five entries in each row.
+Csr ring(std::int64_t n) {
+  Csr a;
+  a.rows = a.cols = n;
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::vector<std::pair<std::int64_t, double>> row;
+    for (const std::int64_t step : {-2, -1, 0, 1, 2}) {
+      const std::int64_t j = (i + step + n) % n;
+      row.emplace_back(
+          j, step == 0 ? 3 + 0.3 * static_cast<double>(i % 7) : -0.5 - 0.01 * static_cast<double>((i + j) % 5));
+    }
+    std::sort(row.begin(), row.end());
+    for (const auto &[j, value] : row) a.entry(static_cast<int>(j), value);
+    a.end_row();
+  }
+  return a;
+}
+
+// The same members as one rank, two, or four: sums are formed over members, whatever ranks they belong to.
+TEST(WorldSolves, GroupingOfMembersIntoRanksLeavesTheBits) {
+  const Csr a = ring(400);
+  for (const char *preconditioner : {"none", "jacobi", "chebyshev:5"})
+    for (const sxt_norm norm : {SXT_NORM_2, SXT_NORM_MAX}) {
+      std::vector<Answer> answers;
+      for (const std::vector<int> &members : {std::vector<int>{1, 1, 1, 1}, {2, 2}, {4}, {1, 3}, {3, 1}}) {
+        std::vector<std::int64_t> rows;
+        for (const int own : members) rows.push_back(100 * own);
+        Task task{a, waves(a.rows), rows, members};
+        task.options.preconditioner = preconditioner;
+        task.options.norm = norm;
+        task.options.rtol = 1e-10;
+        task.deterministic = true;
+        answers.push_back(solve_by(task));
+        expect_alike(answers.back());
+        EXPECT_EQ(answers.back().reports[0].reason, SXT_REASON_CONVERGED);
+        EXPECT_EQ(answers.back().x, answers[0].x) << members.size() << " ranks, " << preconditioner;
+        const sxt_pcg_report &one = answers.back().reports[0], &other = answers[0].reports[0];
+        EXPECT_EQ(one.iterations, other.iterations);
+        EXPECT_EQ(one.residual_norm, other.residual_norm);
+        EXPECT_EQ(one.residual_bound, other.residual_bound);
+        EXPECT_EQ(one.rhs_norm, other.rhs_norm);
+      }
+    }
+}
+
+// times: an exact power of two.
+Csr scaled(Csr a, double times) {
+  for (double &value : a.values) value *= times;
+  return a;
+}
+std::vector<double> scaled(std::vector<double> v, double times) {
+  for (double &value : v) value *= times;
+  return v;
+}
+
+// Matrices and right-hand sides so far from 1 that squares leave the range: the iterations and, but for the power of
+// two, the bits of the system near 1. 2^585 is about 1e176, 2^-548 about 1e-165.
+TEST(WorldSolves, SizesWhoseSquaresLeaveTheRange) {
+  const Csr a = ring(300);
+  const std::vector<double> b = waves(a.rows);
+  for (const char *preconditioner : {"none", "jacobi"}) {
+    const auto solve = [&](const Csr &matrix, const std::vector<double> &rhs) {
+      Task task{matrix, rhs, shares(a.rows, 2), {1, 2}};
+      task.options.preconditioner = preconditioner;
+      task.options.rtol = 1e-9;
+      task.deterministic = true;
+      const Answer answer = solve_by(task);
+      expect_alike(answer);
+      return answer;
+    };
+    const Answer near = solve(a, b);
+    ASSERT_EQ(near.reports[0].reason, SXT_REASON_CONVERGED);
+    const struct {
+      int a, b;
+    } exponents[] = {{585, 585}, {-548, -548}, {0, 585}, {0, -548}, {585, 0}, {-548, 0}, {300, -300}, {-300, 300}};
+    for (const auto &[of_a, of_b] : exponents) {
+      SCOPED_TRACE(testing::Message() << "A times 2^" << of_a << ", b times 2^" << of_b << ", " << preconditioner);
+      const Answer far = solve(scaled(a, std::ldexp(1, of_a)), scaled(b, std::ldexp(1, of_b)));
+      EXPECT_EQ(far.reports[0].reason, SXT_REASON_CONVERGED);
+      EXPECT_EQ(far.reports[0].iterations, near.reports[0].iterations);
+      EXPECT_EQ(far.x, scaled(near.x, std::ldexp(1, of_b - of_a)));
+      EXPECT_DOUBLE_EQ(far.reports[0].rhs_norm, std::ldexp(near.reports[0].rhs_norm, of_b));
+      EXPECT_LE(far.reports[0].true_relative_residual, 1e-9);
+    }
+  }
+}
+
+// A guess is brought to that scale and back; a solve that fails gives it back as it was.
+TEST(WorldSolves, GuessesOfSizesWhoseSquaresLeaveTheRange) {
+  const Csr a = scaled(api_test::laplacian(12, 0.1), 0x1p585);
+  Task task{a, scaled(waves(a.rows), 0x1p-300), shares(a.rows, 2), {1, 1}};
+  const std::vector<double> solution = solve_by(task).x;
+  task.guess = solution;
+  task.solve.use_initial_guess = 1;
+  task.solve.rtol = 1e-6;
+  const Answer good = solve_by(task);
+  EXPECT_EQ(good.reports[0].reason, SXT_REASON_CONVERGED);
+  EXPECT_EQ(good.reports[0].iterations, 0);
+  EXPECT_EQ(good.x, solution);
+  task.solve.rtol = 1e-12;
+  task.solve.max_iterations = 0;
+  task.guess[3] *= 2;
+  task.solve.max_iterations = 1;
+  const Answer cut = solve_by(task);
+  expect_alike(cut);
+  EXPECT_EQ(cut.reports[0].reason, SXT_REASON_ITERATION_LIMIT);
+  for (const double value : cut.x) EXPECT_LT(std::fabs(value), 0x1p-800) << "in the caller's scale";
 }
 
 TEST(WorldSolves, StartFromAGuessAndGiveItBackWhereTheyFail) {

@@ -8,9 +8,10 @@ required_packages=(g++ make cmake ninja-build pkgconf zlib1g-dev libtomlplusplus
   libmicrohttpd-dev libjs-chart.js)
 fortran_packages=(gfortran)
 # What the continuous integration adds: the Fortran module, the checks of the shell scripts, of the C ABI and of the
-# headers' comments, and what the Python package's tests need. METIS is compared with, and Eigen's matrices are handed over, where they
+# headers' comments, what the Python package's tests need, and what builds the site of documents. METIS is compared with, and Eigen's matrices are handed over, where they
 # are there. The workbench's page is tested in a browser where there is one.
-developer_packages=(gfortran doxygen patch shellcheck abigail-tools libmetis5 libeigen3-dev python3-cffi python3-numpy python3-scipy python3-pytest)
+developer_packages=(gfortran doxygen patch shellcheck abigail-tools libmetis5 libeigen3-dev python3-cffi python3-numpy python3-scipy python3-pytest
+  python3-sphinx python3-myst-parser furo)
 # pip, and the certificates it needs, to fetch the CUDA toolkit.
 wheel_packages=(python3-pip ca-certificates)
 

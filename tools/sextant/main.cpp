@@ -15,6 +15,7 @@ constexpr const char *help_footer = R"(Examples:
   sextant solve A.mtx --rhs b.mtx -o x.mtx      a right-hand side of yours, the solution into a file
   sextant explain A.mtx                         every candidate kernel: predicted cost, chosen or why not
   sextant generate-solver A.mtx -o solver       a program in C or Fortran that solves it as is fastest here
+  sextant convert A.mtx A.rb                    a matrix into another file format
   sextant calibrate                             measure this machine, so that predictions are its own
   sextant workbench                             a page that measures, fits, explains and generates
   sextant report A.mtx -o report.html           what the page shows, in one file
@@ -75,6 +76,7 @@ int run(int argc, char **argv) {
   tool::add_solve(app, action);
   tool::add_explain(app, action);
   tool::add_generate_solver(app, action);
+  tool::add_convert(app, action);
   tool::add_verify_model(app, action);
   tool::add_plugins(app, action);
   tool::add_hermitian(app, action);

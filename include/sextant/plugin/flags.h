@@ -23,8 +23,10 @@ enum {
   SXT_KERNEL_PERMUTED = 1u << 11,     /* its ops are sxt_storage_permuted_ops (kinds/storage_permuted.h) */
   SXT_KERNEL_SIDE_BY_SIDE = 1u << 12, /* several vectors at once (kinds/preconditioner_columns.h) */
   SXT_KERNEL_POLYNOMIAL = 1u << 13,   /* M is a polynomial in A (kinds/preconditioner.h) */
-  SXT_KERNEL_COMMON_FACTOR = 1u << 14 /* a scheduler that keeps nothing of a factor beside args->factor, and solves with
-                                       * one that another such kernel of its device made (kinds/cholesky.h) */
+  SXT_KERNEL_COMMON_FACTOR = 1u << 14, /* a scheduler that keeps nothing of a factor beside args->factor, and solves with
+                                        * one that another such kernel of its device made (kinds/cholesky.h) */
+  SXT_KERNEL_PLAIN_FACTOR = 1u << 15   /* a scheduler whose factor stands whole in args->factor, where those with
+                                        * SXT_KERNEL_COMMON_FACTOR may read it; it may keep more for its own solves */
 };
 
 /* sxt_query.flags: what is asked for. Bits 0 to 3 are in types.h, since programs may set them, too. */

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "sextant/plugin/kinds/storage.h"
-#include "sextant/sdk/kernel.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::plugin {
 
@@ -12,10 +12,7 @@ namespace sextant::plugin {
 struct StorageCalls {
   const sxt_storage_ops *ops;
   decltype(sxt_kernel::features) features;
-  decltype(sxt_kernel::applicable) applicable;
-  decltype(sxt_kernel::candidates) candidates;
-  decltype(sxt_kernel::prepare) prepare;
-  decltype(sxt_kernel::refresh) refresh;
+  KernelCalls calls;
 };
 
 // A deterministic conversion to `kind`, whose prepared matrix is a State.
@@ -29,11 +26,7 @@ sxt_kernel new_storage(const char *kind, const char *name, const char *device, c
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.ops = calls.ops;
   k.features = calls.features;
-  k.applicable = calls.applicable;
-  k.candidates = calls.candidates;
-  k.prepare = calls.prepare;
-  k.refresh = calls.refresh;
-  k.release = destroy<State>;
+  set_calls<State>(k, calls.calls);
   return k;
 }
 

@@ -52,6 +52,9 @@ class Structure {
   sxt_symbolic s_{};
 };
 
+// A 7-point grid of side^3 points, odd planes last, so that there are several subtrees.
+Structure cube_of_planes(std::int32_t side, const StructureOptions &options);
+
 // What a query says of a structure.
 sxt_cholesky_query query_of(const sxt_symbolic &s, std::int64_t nnz_a, sxt_value_type type, std::int32_t phase);
 
@@ -237,6 +240,22 @@ inline std::int64_t Structure::place(std::int64_t i, std::int64_t j) const {
   const auto found = std::lower_bound(begin, end, static_cast<std::int32_t>(i));
   if (found == end || *found != i) return -1;
   return value_ptr_[s] + (found - begin) + (j - super_ptr_[s]) * (end - begin);
+}
+
+inline Structure cube_of_planes(std::int32_t side, const StructureOptions &options) {
+  LowerPattern a;
+  a.n = side * side * side;
+  for (std::int32_t i = 0; i < a.n; ++i) {
+    const auto put = [&](bool there, std::int32_t j) {
+      if (there) a.from.push_back(static_cast<std::int64_t>(a.col.size())), a.col.push_back(j);
+    };
+    put(i >= side * side, i - side * side), put(i / side % side > 0, i - side), put(i % side > 0, i - 1), put(true, i);
+    a.row_ptr.push_back(static_cast<std::int64_t>(a.col.size()));
+  }
+  std::vector<std::int32_t> order(static_cast<std::size_t>(a.n));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_partition(order.begin(), order.end(), [&](std::int32_t i) { return i / (side * side) % 2 == 0; });
+  return Structure(a, std::move(order), options);
 }
 
 inline sxt_cholesky_query query_of(const sxt_symbolic &s, std::int64_t nnz_a, sxt_value_type type, std::int32_t phase) {

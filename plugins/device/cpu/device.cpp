@@ -11,6 +11,7 @@
 #include "describe.hpp"
 #include "sextant/plugin/kinds/device.h"
 #include "sextant/sdk/cpu/isa.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/kernel.hpp"
 
 using namespace sextant::plugin;
@@ -113,8 +114,5 @@ const sxt_kind kind = new_kind(SXT_KIND_DEVICE, "devices: memory, streams, event
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = describe("device-cpu", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &kind>("device-cpu", out);
 }

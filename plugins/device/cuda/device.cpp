@@ -17,8 +17,7 @@ namespace {
 
 using namespace sextant::plugin;
 
-constexpr std::uint64_t pool_alignment = 256;  // what CUDA promises
-constexpr std::uint64_t pool_keeps = 64;       // an idle pool keeps this fraction (1 / n) of the device's memory
+constexpr std::uint64_t pool_keeps = 64;  // an idle pool keeps this fraction (1 / n) of the device's memory
 
 std::atomic<const sxt_host *> host{nullptr};
 // The error that ended a device, by ordinal; 0: none. The runtime cannot recover within a process.

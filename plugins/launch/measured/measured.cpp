@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // launch.measured: the least time that the performance model predicts; it declines where no configuration has one.
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/launch.hpp"
 
 using namespace sextant::plugin;
@@ -12,7 +13,5 @@ const sxt_kernel kernel = policy<choose_measured>("launch.measured", "the least 
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("launch-measured", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("launch-measured", out);
 }

@@ -3,23 +3,15 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sextant/plugin/kinds/launch.h"
 #include "tests/plugins/conformance.hpp"
+#include "tests/plugins/launch_choice.hpp"
 
 namespace {
 
 using namespace plugin_test;
 
 std::int64_t choose(const std::vector<sxt_launch_config> &configs) {
-  const sxt_kernel &kernel = find_kernel(load_own("launch-measured"), "launch.measured");
-  sxt_launch_args args{};
-  args.h = {sizeof args, SXT_KIND_LAUNCH};
-  args.limits = {10, 2048, 16, 65536, 49152, 1024, 49152, 32};
-  args.count = static_cast<std::int64_t>(configs.size());
-  args.configs = configs.data();
-  const sxt_exec exec = make_exec();
-  EXPECT_EQ(kernel.run(nullptr, nullptr, &args.h, &exec), SXT_OK);
-  return args.chosen;
+  return choose_launch("measured", {10, 2048, 16, 65536, 49152, 1024, 49152, 32}, configs);
 }
 
 TEST(LaunchMeasuredTest, TakesTheLeastPredictedTimeThatCanRun) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // launch.occupancy: the most resident warps a multiprocessor, then the fullest last wave; choose_occupancy has the
 // ties.
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/launch.hpp"
 
 using namespace sextant::plugin;
@@ -14,7 +15,5 @@ const sxt_kernel kernel =
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("launch-occupancy", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("launch-occupancy", out);
 }

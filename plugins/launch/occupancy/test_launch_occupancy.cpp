@@ -2,8 +2,7 @@
 // launch.occupancy: every limit in turn, by hand, and the ties.
 #include <cstdint>
 
-#include "sextant/plugin/kinds/launch.h"
-#include "tests/plugins/support.hpp"
+#include "tests/plugins/launch_choice.hpp"
 
 namespace {
 
@@ -12,15 +11,7 @@ using namespace plugin_test;
 constexpr sxt_launch_limits device = {10, 2048, 16, 65536, 49152, 1024, 49152, 32};
 
 std::int64_t choose(const std::vector<sxt_launch_config> &configs) {
-  const sxt_kernel &kernel = find_kernel(load_own("launch-occupancy"), "launch.occupancy");
-  sxt_launch_args args{};
-  args.h = {sizeof args, SXT_KIND_LAUNCH};
-  args.limits = device;
-  args.count = static_cast<std::int64_t>(configs.size());
-  args.configs = configs.data();
-  const sxt_exec exec = make_exec();
-  EXPECT_EQ(kernel.run(nullptr, nullptr, &args.h, &exec), SXT_OK);
-  return args.chosen;
+  return choose_launch("occupancy", device, configs);
 }
 
 TEST(LaunchOccupancyTest, EachLimitDecidesInTurn) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sextant/sdk/cases.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/launch.hpp"
 
 using namespace sextant::plugin;
@@ -100,8 +101,5 @@ const sxt_kind kind =
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&reference};
-  static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = describe("launch-reference", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&reference, &kind>("launch-reference", out);
 }

@@ -2,8 +2,7 @@
 // launch.tiered: the published table, the tiers of another device, and its choice where the wanted size is missing.
 #include <cstdint>
 
-#include "sextant/plugin/kinds/launch.h"
-#include "tests/plugins/support.hpp"
+#include "tests/plugins/launch_choice.hpp"
 
 namespace {
 
@@ -13,15 +12,7 @@ using namespace plugin_test;
 constexpr sxt_launch_limits published = {15, 2048, 16, 65536, 49152, 1024, 49152, 32};
 
 std::int64_t choose(const std::vector<sxt_launch_config> &configs, const sxt_launch_limits &limits) {
-  const sxt_kernel &kernel = find_kernel(load_own("launch-tiered"), "launch.tiered");
-  sxt_launch_args args{};
-  args.h = {sizeof args, SXT_KIND_LAUNCH};
-  args.limits = limits;
-  args.count = static_cast<std::int64_t>(configs.size());
-  args.configs = configs.data();
-  const sxt_exec exec = make_exec();
-  EXPECT_EQ(kernel.run(nullptr, nullptr, &args.h, &exec), SXT_OK);
-  return args.chosen;
+  return choose_launch("tiered", limits, configs);
 }
 
 // The same threads in all, in blocks of each size.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // launch.tiered: the block size from the number of threads alone (CN104102513A); choose_tiered has the tiers.
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/launch.hpp"
 
 using namespace sextant::plugin;
@@ -12,7 +13,5 @@ const sxt_kernel kernel = policy<choose_tiered>("launch.tiered", "block size by 
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("launch-tiered", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("launch-tiered", out);
 }

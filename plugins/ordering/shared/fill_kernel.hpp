@@ -42,14 +42,12 @@ class RowGraph {
   bool compressed_ = false;
 };
 
-// Twin rows are ordered once, so entries say little about them; what is stated here is without any.
-inline sxt_candidate &add_candidate(CandidateList &list, const sxt_matrix_query &, std::int64_t threads,
-                                    double seconds) {
+// seconds: of a matrix without twin rows, which are ordered once and cost less.
+inline void add_candidate(CandidateList &list, std::int64_t threads, double seconds) {
   sxt_candidate &candidate = list.add();
   candidate.launch[0] = threads;
   candidate.units = static_cast<decltype(candidate.units)>(threads);
   candidate.run_s = seconds;
-  return candidate;
 }
 
 using Applicable = decltype(sxt_kernel::applicable);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 
 #include "plugins/preconditioner/shared/factor_products.hpp"
 #include "sextant/sdk/cpu/csr.hpp"
@@ -56,6 +57,22 @@ class Offsets {
  private:
   Memory copy_;
 };
+
+// sxt_kernel.prepare of a State with type, n and threads: build(state, a) lays it out and computes it.
+template <class State, class Build>
+sxt_status build_state(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_exec *exec, void **out,
+                       Build &&build) {
+  return guard(exec, [&]() -> sxt_status {
+    const sxt_csr *a = nullptr;
+    if (const sxt_status status = need_csr(*problem, -1, exec, &a); status != SXT_OK) return status;
+    auto state = std::make_unique<State>();
+    state->type = problem->query->value_type;
+    state->n = a->s.rows;
+    state->threads = team_size(candidate ? candidate->launch[0] : exec->threads, *exec);
+    if (const sxt_status status = build(*state, *a); status != SXT_OK) return status;
+    return give(state.release(), out);
+  });
+}
 
 // The least of the numbers that several threads note; -1: none.
 class First {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sextant/plugin/kinds/preconditioner_columns.h"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/kernel.hpp"
 
 namespace sextant::plugin::precondition {
@@ -101,6 +102,11 @@ sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exe
   });
 }
 
+// Bytes of a vector in scratch, so that the next one is aligned.
+inline std::uint64_t vector_bytes(std::int64_t n, sxt_value_type type) {
+  return (static_cast<std::uint64_t>(n) * value_bytes(type) + 255) / 256 * 256;
+}
+
 // Checks args of a run against the state. usable: a refused refresh left no preconditioner behind.
 inline sxt_status check_args(const sxt_preconditioner_args &args, std::int64_t n, bool usable, const sxt_exec *exec) {
   if (args.n != n)
@@ -113,10 +119,7 @@ inline sxt_status check_args(const sxt_preconditioner_args &args, std::int64_t n
 // The table of a preconditioner on any device that reads CSR, in all types and equal bits, and may be captured. The
 // caller gives applicable, candidates, prepare, refresh, run, perhaps open; release deletes the State.
 struct Functions {
-  decltype(sxt_kernel::applicable) applicable;
-  decltype(sxt_kernel::candidates) candidates;
-  decltype(sxt_kernel::prepare) prepare;
-  decltype(sxt_kernel::refresh) refresh;
+  KernelCalls calls;
   decltype(sxt_kernel::run) run;
   decltype(sxt_kernel::open) open = nullptr;
 };
@@ -130,12 +133,8 @@ sxt_kernel csr_kernel(const char *name, const char *device, const char *descript
   k.storages = storages;
   k.term_names = term_names;
   k.ops = ops;
-  k.applicable = functions.applicable;
-  k.candidates = functions.candidates;
-  k.prepare = functions.prepare;
-  k.refresh = functions.refresh;
+  set_calls<State>(k, functions.calls);
   k.open = functions.open;
-  k.release = destroy<State>;
   return k;
 }
 

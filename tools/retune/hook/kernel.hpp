@@ -26,7 +26,6 @@ struct Device {
 // Decided shapes, read without a lock: a slot counts only where its two words agree, so that a torn pair is a miss.
 class Decisions {
  public:
-  static constexpr std::uint64_t unpackable = 0;
   // grid < 2^31, block <= 1024, shared < 2^20: 62 bits, and never 0.
   static std::uint64_t key_of(const Shape &shape) {
     return (std::uint64_t{shape.grid} << 31 | std::uint64_t{shape.block} << 20 | shape.shared) + 1;

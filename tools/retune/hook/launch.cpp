@@ -109,8 +109,12 @@ Result launch_undecided(Kernel &kernel, const Request &request, const Launch &la
     const Shape &shape = decided.trial->shape;
     const Result result =
         shape.block == original.block ? launch(original) : launch_changed(kernel, original, shape, launch);
-    const auto one = registry().lock();
-    end_trial(*decided.trial, result == driver::success && !kernel.left_alone, request.stream);
+    try {
+      const auto one = registry().lock();
+      end_trial(*decided.trial, result == driver::success && !kernel.left_alone, request.stream);
+    } catch (...) {  // without memory, or forked meanwhile: its trials have no end
+      kernel.left_alone = true;
+    }
     return result;
   }
   if (decided.decision.block == original.block || settings().dry_run) return launch(original);

@@ -79,6 +79,8 @@ class Reader {
     if (token.text == ".file") return file(token.line);
     if (token.text == ".reg") return registers(token.line);
     if (token.text == ".shared") return refuse(token.line, "it uses shared memory");
+    if (token.text == ".global" || token.text == ".const")
+      return refuse(token.line, "it declares a variable of the module in a body");
     if (token.text == ".callprototype" || token.text == ".calltargets")
       return refuse(token.line, "it calls through a pointer");
     std::string_view name;
@@ -108,7 +110,7 @@ class Reader {
       if (mark == "<") {
         const std::string_view number = tokens_.next().text;
         const auto end = std::from_chars(number.data(), number.data() + number.size(), count);
-        if (end.ec != std::errc{} || end.ptr != number.data() + number.size() || count == 0 ||
+        if (is_digit(name.back()) || end.ec != std::errc{} || end.ptr != number.data() + number.size() || count == 0 ||
             tokens_.next().text != ">")
           return refuse(line, "this declaration is not understood");
         mark = tokens_.next().text;
@@ -269,10 +271,10 @@ bool Body::add_registers(std::string_view name, std::size_t count, int bits) {
   return true;
 }
 
-std::vector<std::string_view> Body::register_names() const {
-  std::vector<std::string_view> all;
-  for (const auto &[name, bits] : registers_) all.push_back(name);
-  for (const auto &[name, range] : ranges_) all.push_back(name);
+std::vector<Body::Name> Body::register_names() const {
+  std::vector<Name> all;
+  for (const auto &[name, bits] : registers_) all.push_back({name, false});
+  for (const auto &[name, range] : ranges_) all.push_back({name, true});
   return all;
 }
 

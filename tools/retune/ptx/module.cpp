@@ -54,7 +54,7 @@ class Reader {
 
   Module read() {
     while (!module_.refusal) {
-      const Token token = tokens_.next();
+      const Token token = next();
       if (token.text.empty()) break;
       top(token);
     }
@@ -63,6 +63,20 @@ class Reader {
   }
 
  private:
+  void note(std::string_view name) {
+    module_.names.insert(name);
+    const std::size_t last = name.find_last_not_of("0123456789");
+    if (last + 1 < name.size()) module_.stems.insert(name.substr(0, last + 1));
+  }
+
+  // Of all that stands outside of bodies: names are remembered, whatever they name.
+  Token next() {
+    const Token token = tokens_.next();
+    if (!token.text.empty() && token.text[0] != '.' && word_character(token.text[0]) && !is_number(token.text))
+      note(token.text);
+    return token;
+  }
+
   void top(const Token &token) {
     const std::string_view word = token.text;
     if (word == ".version") {
@@ -76,11 +90,11 @@ class Reader {
     } else if (word == ".global" || word == ".const" || word == ".shared") {
       variable(word == ".shared" ? module_.shared : module_.globals);
     } else if (word == ".section") {
-      Token open = tokens_.next();
-      while (!open.text.empty() && open.text != "{") open = tokens_.next();
+      Token open = next();
+      while (!open.text.empty() && open.text != "{") open = next();
       if (!skip_group(tokens_, "{", "}")) broken(token.line);
     } else if (word == ".file" || word == ".address_size") {
-      if (tokens_.next().text.empty()) broken(token.line);
+      if (next().text.empty()) broken(token.line);
       list();
     } else if (word == ".pragma" || word == ".alias") {
       if (word == ".alias") module_.refusal = refuse(token.line, "functions have second names (.alias)");
@@ -93,14 +107,14 @@ class Reader {
   void broken(std::size_t line) { module_.refusal = refuse(line, "what begins here does not end"); }
 
   void version() {
-    const Token token = tokens_.next();
+    const Token token = next();
     module_.version = version_of(token.text);
     if (module_.version < oldest_version || module_.version > newest_version)
       module_.refusal = refuse(token.line, "PTX version " + quoted(token.text) + " is not known (3.0 to 9.3 are)");
   }
 
   void target() {
-    const Token token = tokens_.next();
+    const Token token = next();
     module_.target = target_of(token.text);
     if (module_.target == 0) module_.refusal = refuse(token.line, "target " + quoted(token.text) + " is not known");
     list();
@@ -120,14 +134,14 @@ class Reader {
   }
 
   void skip_statement() {
-    for (Token token = tokens_.next(); !token.text.empty() && token.text != ";"; token = tokens_.next())
+    for (Token token = next(); !token.text.empty() && token.text != ";"; token = next())
       if (token.text == "{" && !skip_group(tokens_, "{", "}")) return;
   }
 
   // .align 4 .b8 name[16] = {...}; the first word that is no directive, number or type is the name.
   void variable(std::unordered_set<std::string_view> &names) {
     std::string_view name;
-    for (Token token = tokens_.next(); !token.text.empty() && token.text != ";"; token = tokens_.next()) {
+    for (Token token = next(); !token.text.empty() && token.text != ";"; token = next()) {
       const char first = token.text[0];
       const bool is_name = first == '_' || first == '$' || first == '%' || (first >= 'a' && first <= 'z') ||
                            (first >= 'A' && first <= 'Z');
@@ -139,7 +153,7 @@ class Reader {
 
   // Behind "(": parameters and results, of which those in registers are not followed.
   bool parameters(Function &found) {
-    for (Token token = tokens_.next(); token.text != ")"; token = tokens_.next()) {
+    for (Token token = next(); token.text != ")"; token = next()) {
       if (token.text.empty() || token.text == "(") return false;
       if (token.text == ".reg" && !found.refusal)
         found.refusal = refuse(token.line, "it takes or gives values in registers");
@@ -151,14 +165,14 @@ class Reader {
   void function(bool kernel, std::size_t line) {
     Function found;
     found.kernel = kernel, found.line = line;
-    Token token = tokens_.next();
+    Token token = next();
     while (!token.text.empty() && (token.text == "(" || token.text[0] == '.')) {
       if (token.text == ".attribute") found.refusal = refuse(token.line, "its attributes are not known");
       if (token.text == "(" && !parameters(found)) return broken(line);
-      token = tokens_.next();
+      token = next();
     }
     found.name = token.text;
-    for (token = tokens_.next(); token.text != "{"; token = tokens_.next()) {
+    for (token = next(); token.text != "{"; token = next()) {
       if (token.text.empty()) return broken(line);
       if (token.text == ";") return;
       if (token.text == "(") {

@@ -44,6 +44,8 @@ struct Module {
   Refusal refusal;              // where the whole is not understood
   std::unordered_map<std::string_view, Function> functions;
   std::unordered_set<std::string_view> shared, globals;
+  std::unordered_set<std::string_view> names;  // every word outside of bodies that may name something
+  std::unordered_set<std::string_view> stems;  // what stands before the number in those that end with one
 };
 
 // The text must outlive the module.
@@ -60,8 +62,12 @@ struct Body {
   int bits(std::string_view word) const;
   // Notes a register, or, with a count, as many with numbers behind the name. False where it has another width already.
   bool add_registers(std::string_view name, std::size_t count, int bits);
-  // Names of registers, and what stands before the number in names of several.
-  std::vector<std::string_view> register_names() const;
+  // Names of registers, and with `several` what stands before the number in names of several.
+  struct Name {
+    std::string_view text;
+    bool several;
+  };
+  std::vector<Name> register_names() const;
 
  private:
   struct Range {

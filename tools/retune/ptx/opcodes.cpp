@@ -12,17 +12,14 @@ using Table = std::unordered_map<std::string_view, Operation>;
 
 const Table &operations() {
   static const Table *const table = [] {
-    auto *all = new Table{{"add", Operation::add},           {"sub", Operation::subtract},
-                          {"mul", Operation::multiply},      {"mad", Operation::multiply_add},
-                          {"shl", Operation::shift_left},    {"neg", Operation::negate},
-                          {"mov", Operation::move},          {"cvt", Operation::convert},
-                          {"cvta", Operation::address},      {"ld", Operation::load},
-                          {"ldu", Operation::load},          {"st", Operation::store},
-                          {"atom", Operation::atomic},       {"red", Operation::reduce},
-                          {"prefetch", Operation::prefetch}, {"prefetchu", Operation::prefetch},
-                          {"bra", Operation::branch},        {"brx", Operation::branch},
-                          {"call", Operation::call},         {"ret", Operation::leave},
-                          {"exit", Operation::leave}};
+    auto *all = new Table{
+        {"add", Operation::add},          {"sub", Operation::subtract},      {"mul", Operation::multiply},
+        {"mad", Operation::multiply_add}, {"shl", Operation::shift_left},    {"neg", Operation::negate},
+        {"mov", Operation::move},         {"cvt", Operation::convert},       {"cvta", Operation::address},
+        {"ld", Operation::load},          {"st", Operation::store},          {"atom", Operation::atomic},
+        {"red", Operation::reduce},       {"prefetch", Operation::prefetch}, {"prefetchu", Operation::prefetch},
+        {"bra", Operation::branch},       {"brx", Operation::branch},        {"call", Operation::call},
+        {"ret", Operation::leave},        {"exit", Operation::leave}};
     for (const char *name : {"setp", "set", "min", "max", "slct"}) all->emplace(name, Operation::compare);
     for (const char *name :
          {"abs",   "addc", "subc", "madc", "mul24", "mad24", "sad",   "div",      "rem",  "popc", "clz",
@@ -38,6 +35,7 @@ const Table &operations() {
 // What threads of a block or a warp do together, and what differs from run to run.
 const std::unordered_map<std::string_view, std::string_view> &refusals() {
   static const auto *const table = new std::unordered_map<std::string_view, std::string_view>{
+      {"ldu", "threads of a warp load from one address"},
       {"bar", "threads of a block wait for each other"},
       {"barrier", "threads of a block or a cluster wait for each other"},
       {"shfl", "threads of a warp exchange values"},

@@ -83,7 +83,16 @@ class Check {
     return text(value) + " reaches " + std::string(step.op.name) + " in " + std::string(source.word);
   }
 
+  // .uni says that all threads of a warp go one way, and which threads share a warp follows from the block. Compilers
+  // write it of jumps and calls that every thread takes which comes there.
+  static bool divergent(const Step &step) {
+    const bool always = step.op.operation == Operation::branch && step.op.name == "bra" && !step.guarded;
+    const bool called = step.op.operation == Operation::call && !step.guarded;
+    return step.op.has("uni") && !always && !called;
+  }
+
   std::string wrong(const Step &step) {
+    if (divergent(step)) return "it says that all threads of a warp go one way";
     if (step.guarded)
       if (std::string why = unreadable(step.guard, step, false); !why.empty()) return why;
     switch (step.op.operation) {
@@ -148,10 +157,11 @@ class Check {
   }
 
   std::string wrong_atomic(const Step &step) {
-    bool operation = false, adds = false;
+    bool operation = false, adds = false, floats = false;
     for (const std::string_view modifier : step.op.modifiers) {
       if (modifier.substr(0, 6) == "shared") return "it uses shared memory";
       adds = adds || modifier == "add";
+      floats = floats || floating(modifier);
       operation = operation || one_of(modifier, {"add", "min", "max", "and", "or", "xor"});
       if (!ordinary(modifier) && !floating(modifier) &&
           !one_of(modifier, {"relaxed", "gpu", "sys", "noftz", "add", "min", "max", "and", "or", "xor"}))
@@ -163,7 +173,7 @@ class Check {
     if (std::string why = wrong_address(step); !why.empty()) return why;
     for (const Source &source : step.reads)
       if (std::string why = unreadable(source, step, false); !why.empty()) return why;
-    verdict_.reorders = verdict_.reorders || (adds && floating(step.op.type));
+    verdict_.reorders = verdict_.reorders || (adds && floats);
     return {};
   }
 

@@ -63,25 +63,32 @@ class Numbering {
   }
 
  private:
-  // A register has no other meaning, wherever it is declared: ptxas knows scopes, and this proof one table.
+  // A register has no other meaning, wherever it is declared: ptxas knows scopes, and this proof one table. So it
+  // shares its name with nothing outside of bodies, and where it begins with % it is called as compilers call them,
+  // which no special register is. The same holds of variables and labels.
   void check_names(Steps &all) const {
-    const auto refuse = [&](std::string_view name) {
-      if (!all.refusal)
-        all.refusal = {function_.line, "'" + std::string(name.substr(0, 80)) + "' stands for two things"};
+    const auto refuse = [&](std::string_view name, const char *why) {
+      if (!all.refusal) all.refusal = {function_.line, "'" + std::string(name.substr(0, 80)) + why};
     };
-    for (const std::string_view name : all.body.register_names()) {
-      const bool shape_too = name.substr(0, 4) == "%tid" || name.substr(0, 5) == "%ntid" ||
-                             name.substr(0, 6) == "%ctaid" || name.substr(0, 7) == "%nctaid";
-      if (shape_too || special(name) || name == "WARP_SZ") refuse(name);
+    for (const auto &[name, several] : all.body.register_names()) {
+      if (name[0] == '%' && !usual(name)) refuse(name, "' is no name that compilers give registers");
+      if ((several ? module_.stems : module_.names).count(name) || name == "WARP_SZ")
+        refuse(name, "' stands for two things");
     }
-    for (const auto *names : {&module_.shared, &module_.globals})
+    for (const auto *names : {&all.body.locals, &all.body.params, &all.body.labels})
       for (const std::string_view name : *names)
-        if (all.body.bits(name) || all.body.locals.count(name) || all.body.params.count(name)) refuse(name);
-    for (const auto &[name, function] : module_.functions)
-      if (all.body.bits(name) || all.body.locals.count(name) || all.body.params.count(name)) refuse(name);
-    const std::string own = std::string(function_.name) + "_param_";
-    for (const std::string_view name : all.body.register_names())
-      if (name.substr(0, own.size()) == own) refuse(name);
+        if (name[0] == '%' || module_.names.count(name) || name == "WARP_SZ") refuse(name, "' stands for two things");
+  }
+
+  // %rd7, or %rd of several; %SP and %SPL of the stack; %a3 and %alo of CUDA's own headers.
+  static bool usual(std::string_view name) {
+    name.remove_prefix(1);
+    while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
+    if (name.size() == 1 && name[0] >= 'a' && name[0] <= 'z') return true;
+    for (const std::string_view kind :
+         {"rs", "rd", "rq", "rc", "fd", "hh", "temp", "SP", "SPL", "alo", "ahi", "blo", "bhi", "clo", "chi"})
+      if (name == kind) return true;
+    return false;
   }
 
   void number_outputs(const Statement &statement, Steps &all) {
@@ -137,8 +144,9 @@ class Numbering {
       found.value = Value::local();
     else if (module_.functions.count(word))
       found.problem = "it takes the address of a function";
-    else if (module_.globals.count(word) || body.params.count(word) || word.substr(0, own.size()) == own ||
-             body.labels.count(word))
+    else if (body.params.count(word) || word.substr(0, own.size()) == own)
+      found.problem = "it takes the address of a parameter, beside which lie numbers of the launch";
+    else if (module_.globals.count(word) || body.labels.count(word))
       found.value = Value::free();
     else
       found.problem = "'" + std::string(word.substr(0, 80)) + "' is not known";

@@ -39,9 +39,11 @@ Token Tokens::next() {
   if (begin >= text_.size()) return {{}, line_};
   const std::size_t line = line_;
   if (text_[at_] == '"') {
-    const std::size_t end = text_.find_first_of("\"\n", at_ + 1);
+    // It may take several lines, and knows no escapes, as ptxas reads it.
+    const std::size_t end = text_.find('"', at_ + 1);
     at_ = end == std::string_view::npos ? text_.size() : end + 1;
-    if (text_[at_ - 1] == '\n') ++line_;
+    line_ += static_cast<std::size_t>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                 text_.begin() + static_cast<std::ptrdiff_t>(at_), '\n'));
   } else if (word_character(text_[at_]) || begins_number(text_, at_)) {
     if (text_[at_] == '-') ++at_;
     // "::" belongs to words such as .shared::cta; a single colon ends a label.

@@ -90,7 +90,9 @@ Value followed(const Step &step, const std::vector<Value> &values) {
     case Operation::move:
       return values.size() == 1 && (integer_type(op.type) || values[0].plain()) ? values[0] : nowhere(values);
     case Operation::convert: return values.size() == 1 ? converted(op, values[0], step.bits) : nowhere(values);
-    case Operation::address: return values.size() != 1 || values[0].depends() ? Value::lost() : values[0];
+    case Operation::address:  // plus where the space begins, which no number of the text says
+      if (values.size() != 1 || values[0].depends()) return Value::lost();
+      return values[0].plain() ? Value::free(values[0].indexed) : values[0];
     default: return nowhere(values);
   }
 }

@@ -21,6 +21,7 @@ inline void refuse_given(const CLI::App &app, const std::vector<std::string> &na
 }
 
 void add_solve(CLI::App &app, Action &action);
+void add_convert(CLI::App &app, Action &action);
 void add_explain(CLI::App &app, Action &action);
 void add_generate_solver(CLI::App &app, Action &action);
 void add_machine(CLI::App &app, Action &action);

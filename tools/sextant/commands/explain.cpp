@@ -114,7 +114,8 @@ int explain(const ExplainOptions &options) {
   const Context context = open_context(options.context);
   if (!options.plan.empty()) check(sxt_plan_load(context.get(), options.plan.c_str(), 0), context.get());
   const LoadedMatrix matrix = [&] {
-    const Waiting waiting("reading " + options.source.path, options.context);
+    const Waiting waiting =
+        reading(options.source.path.empty() ? options.source.generate : options.source.path, options.context);
     return load(context.get(), options.source, options.setup.symmetry_tolerance);
   }();
   std::string op;

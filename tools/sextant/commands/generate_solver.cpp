@@ -291,7 +291,7 @@ int generate_solver(const GenerateOptions &options) {
   events.tell({{"event", "stage"}, {"stage", "reading"}});
   ProgramMatrix file(options);
   const LoadedMatrix matrix = [&] {
-    const Waiting waiting("reading the matrix", options.context);
+    const Waiting waiting = reading(file.path(), options.context);
     LoadedMatrix read = read_matrix(context.get(), file.path(), options.setup.symmetry_tolerance);
     read.path = file.shown();
     return read;

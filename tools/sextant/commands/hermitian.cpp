@@ -14,6 +14,7 @@
 #include "input/numbers.hpp"
 #include "report/explanation.hpp"
 #include "report/table.hpp"
+#include "report/waiting.hpp"
 
 namespace tool {
 namespace {
@@ -171,13 +172,19 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); 
 int hermitian(const HermitianOptions &options) {
   const Context context = open_context(options.context);
   Systems systems;
-  for (const std::string &path : options.matrices)
+  for (const std::string &path : options.matrices) {
+    const Waiting waiting = reading(path, options.context);
     systems.add(read_matrix(context.get(), path, options.symmetry_tolerance), options.symmetry_tolerance);
+  }
   Answers answers(systems);
   const HermitianHandle handle = describe(context.get(), options, systems);
-  solve(context.get(), handle.get(), systems, answers);
   sxt_hermitian_report report{};
   report.struct_size = sizeof report;
+  check(sxt_hermitian_get_report(handle.get(), &report), context.get());
+  {
+    const Waiting waiting("solving", options.context, predicted(report.predicted_factor_solve_s));
+    solve(context.get(), handle.get(), systems, answers);
+  }
   check(sxt_hermitian_get_report(handle.get(), &report), context.get());
   Table table({{"system"},
                {"order", true},

@@ -10,6 +10,7 @@
 #include "report/explanation.hpp"
 #include "report/interrupt.hpp"
 #include "report/table.hpp"
+#include "report/waiting.hpp"
 #include "report/write_file.hpp"
 
 namespace tool {
@@ -37,7 +38,10 @@ void factor_and_solve(sxt_context *context, const Analysis &analysis, const Host
   sxt_factor_options factor;
   sxt_factor_options_init(&factor, sizeof factor);
   factor.cancel = interrupt.flag();
-  check(sxt_cholesky_factor(cholesky.get(), nullptr, &factor), context);
+  {
+    const Waiting waiting("factoring", asked.context, predicted(solved.analysis.predicted_factor_seconds));
+    check(sxt_cholesky_factor(cholesky.get(), nullptr, &factor), context);
+  }
   sxt_cholesky_solve_options options;
   sxt_cholesky_solve_options_init(&options, sizeof options);
   options.refine_steps = most_corrections;
@@ -45,6 +49,7 @@ void factor_and_solve(sxt_context *context, const Analysis &analysis, const Host
   options.cancel = interrupt.flag();
   solved.solve.struct_size = sizeof solved.solve;
   const std::int64_t n = b.length();
+  const Waiting waiting("solving", asked.context, predicted(2 * solved.analysis.predicted_solve_seconds));
   check(sxt_cholesky_solve(cholesky.get(), n, 1, b.values.data(), n, x.values.data(), n, &options, &solved.solve),
         context);
   solved.factor.struct_size = sizeof solved.factor;
@@ -118,6 +123,7 @@ Analysis analyse(sxt_context *context, const LoadedMatrix &matrix, const SolveOp
   options.symmetry_tolerance = asked.setup.symmetry_tolerance;
   options.check_symmetry = asked.setup.assume_symmetric ? 0 : 1;
   sxt_analysis *analysis = nullptr;
+  const Waiting waiting("analysing", asked.context);
   check(sxt_analysis_create(matrix.handle.get(), &options, &analysis), context);
   return Analysis(analysis);
 }

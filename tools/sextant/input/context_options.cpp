@@ -4,11 +4,15 @@
 
 #include <array>
 #include <cstdint>
+#include <fstream>
+#include <mutex>
 #include <string_view>
 
 #include "input/hints.hpp"
+#include "input/log_file.hpp"
 #include "input/numbers.hpp"
 #include "report/output.hpp"
+#include "report/quiet.hpp"
 
 namespace tool {
 namespace {
@@ -22,10 +26,26 @@ sxt_log_level level_of(const std::string &name) {
   return SXT_LOG_WARNING;  // not reached: the parser checked the name
 }
 
+// Where the log goes, as long as the process lives.
+struct LogTargets {
+  sxt_log_level shown = SXT_LOG_WARNING;
+  std::ofstream file;
+  std::mutex mutex;
+};
+
+LogTargets &log_targets() {
+  static LogTargets targets;
+  return targets;
+}
+
 // Called from any thread of the library.
 void print_log(void *, sxt_log_level level, const char *text) {
   const bool known = level >= 0 && static_cast<std::size_t>(level) < levels.size();
-  message(fmt::format("{}: {}", known ? levels[static_cast<std::size_t>(level)] : "log", text));
+  const std::string line = fmt::format("{}: {}", known ? levels[static_cast<std::size_t>(level)] : "log", text);
+  LogTargets &targets = log_targets();
+  if (level <= targets.shown) message(line);
+  const std::lock_guard lock(targets.mutex);
+  if (targets.file.is_open()) targets.file << line << std::endl;  // a process that is killed leaves it behind
 }
 
 }  // namespace
@@ -49,9 +69,12 @@ void add_context_options(CLI::App &app, ContextOptions &options) {
       ->group(group)
       ->capture_default_str()
       ->check(one_of(std::vector<std::string>(levels.begin(), levels.end())));
+  app.add_flag_callback("-q,--quiet", silence_progress, "No progress on a terminal")->group(group);
   app.add_flag("--deterministic", options.deterministic, "Equal bits for equal input, for any number of threads")
       ->group(group);
 }
+
+void keep_log(const std::string &path) { log_targets().file.open(path, std::ios::app); }
 
 std::string described(const sxt_context *context) {
   return get_text(context, [context](char *buffer, std::int64_t capacity, std::int64_t *length) {
@@ -97,7 +120,8 @@ Context open_context(const ContextOptions &options, bool refusals_allowed) {
   native.plugin_paths = paths.empty() ? nullptr : paths.data();
   native.n_plugin_paths = paths.size();
   native.log = print_log;
-  native.log_level = level_of(options.log_level);
+  log_targets().shown = native.log_level = level_of(options.log_level);
+  if (log_targets().file.is_open()) native.log_level = SXT_LOG_DEBUG;
   native.deterministic = options.deterministic ? 1 : 0;
 
   sxt_context *handle = nullptr;

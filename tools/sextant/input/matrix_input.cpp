@@ -8,7 +8,9 @@
 #include <cstdint>
 
 #include "commands/generate.hpp"
+#include "input/matrix_view.hpp"
 #include "input/numbers.hpp"
+#include "input/standard_input.hpp"
 #include "report/table.hpp"
 
 namespace tool {
@@ -21,28 +23,38 @@ sxt_matrix_info info_of(sxt_context *context, const sxt_matrix *matrix) {
   return info;
 }
 
-std::int64_t index_at(const void *array, sxt_index_type type, std::int64_t i) {
-  return type == SXT_I64 ? static_cast<const std::int64_t *>(array)[i] : static_cast<const std::int32_t *>(array)[i];
-}
-
 // Scatters the entries of an n x 1 or 1 x n matrix into a dense vector; entries that are not stored stay zero.
 HostVector dense_from(sxt_context *context, const sxt_matrix *matrix, const sxt_matrix_info &info) {
-  const void *row_ptr = nullptr, *col = nullptr, *values = nullptr;
-  check(sxt_matrix_get_csr(matrix, &row_ptr, &col, &values), context);
+  const MatrixView a = view_of(context, matrix, info);
   const bool column = info.cols == 1;
   HostVector vector(info.value_type, column ? info.rows : info.cols);
-  const std::size_t parts = info.value_type == SXT_C128 ? 2 : 1;
-  for (std::int64_t row = 0; row < info.rows; ++row) {
-    const std::int64_t end = index_at(row_ptr, info.offset_type, row + 1);
-    for (std::int64_t k = index_at(row_ptr, info.offset_type, row); k < end; ++k) {
-      const auto place = static_cast<std::size_t>(column ? row : index_at(col, info.index_type, k));
-      for (std::size_t part = 0; part < parts; ++part) {
-        vector.values[place * parts + part] =
-            static_cast<const double *>(values)[static_cast<std::size_t>(k) * parts + part];
+  for (std::int64_t row = 0; row < a.rows; ++row) {
+    for (std::int64_t k = a.begin(row); k < a.end(row); ++k) {
+      const auto place = static_cast<std::size_t>(column ? row : a.column(k));
+      if (a.complex()) {
+        vector.values[2 * place] = a.value(k).real();
+        vector.values[2 * place + 1] = a.value(k).imag();
+      } else {
+        vector.values[place] = a.value(k).real();
       }
     }
   }
   return vector;
+}
+
+// The library's matrix of a file, or of standard input.
+Matrix from_file(sxt_context *context, const std::string &path, const sxt_matrix_options &options) {
+  const std::string file = readable_path(path);
+  sxt_matrix *handle = nullptr;
+  const sxt_status status = sxt_matrix_from_file(context, file.c_str(), &options, &handle);
+  if (status != SXT_OK) {
+    try {
+      check(status, context);
+    } catch (const ToolError &error) {
+      throw ToolError(error.exit_code(), naming_standard_input(error.what()), error.status());
+    }
+  }
+  return Matrix(handle);
 }
 
 double rows_per_byte = 0;  // of the files of this run, as the option says
@@ -80,7 +92,8 @@ Matrix matrix_of(sxt_context *context, const HostCsr &a, sxt_value_type value_ty
 }
 
 void add_matrix_source(CLI::App &app, MatrixSource &source) {
-  app.add_option("matrix", source.path, "Matrix Market or Harwell-Boeing file, plain or .gz")->type_name("MATRIX.mtx");
+  app.add_option("matrix", source.path, "Matrix Market or Harwell-Boeing file, plain or .gz; -: standard input")
+      ->type_name("MATRIX.mtx");
   add_file_options(app);
   app.add_option("--generate", source.generate, generate_help)->type_name("NAME");
   app.add_option("--n", source.rows, "Rows of a generated matrix")
@@ -91,6 +104,22 @@ void add_matrix_source(CLI::App &app, MatrixSource &source) {
 void check_source(const MatrixSource &source) {
   if (source.path.empty() == source.generate.empty())
     fail(exit_usage, "one matrix is needed: MATRIX.mtx, or --generate NAME");
+}
+
+MatrixView view_of(sxt_context *context, const sxt_matrix *matrix, const sxt_matrix_info &info) {
+  MatrixView a{.rows = info.rows, .cols = info.cols, .symmetry = info.symmetry, .value_type = info.value_type};
+  a.offset_type = info.offset_type;
+  a.index_type = info.index_type;
+  check(sxt_matrix_get_csr(matrix, &a.row_ptr, &a.col, &a.values), context);
+  return a;
+}
+
+MatrixView view_of(const HostCsr &a) {
+  MatrixView out{.rows = a.n, .cols = a.n, .symmetry = SXT_SYMMETRIC};
+  out.row_ptr = a.row_ptr.data();
+  out.col = a.col.data();
+  out.values = a.values.data();
+  return out;
 }
 
 HostCsr generated(const MatrixSource &source) { return generators(source.generate).front()(source.rows); }
@@ -111,21 +140,16 @@ LoadedMatrix read_matrix(sxt_context *context, const std::string &path, double s
   const auto start = std::chrono::steady_clock::now();
   sxt_matrix_options options = file_options(0);  // the type as the file says
   options.symmetry_tolerance = symmetry_tolerance;
-  sxt_matrix *handle = nullptr;
-  check(sxt_matrix_from_file(context, path.c_str(), &options, &handle), context);
   LoadedMatrix matrix;
   matrix.path = path;
-  matrix.handle.reset(handle);
-  matrix.info = info_of(context, handle);
+  matrix.handle = from_file(context, path, options);
+  matrix.info = info_of(context, matrix.handle.get());
   matrix.read_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return matrix;
 }
 
 Matrix matrix_of_type(sxt_context *context, const std::string &path, sxt_value_type type) {
-  const sxt_matrix_options options = file_options(type);
-  sxt_matrix *handle = nullptr;
-  check(sxt_matrix_from_file(context, path.c_str(), &options, &handle), context);
-  return Matrix(handle);
+  return from_file(context, path, file_options(type));
 }
 
 const char *value_type_name(sxt_value_type type) {
@@ -164,15 +188,12 @@ Json matrix_json(const LoadedMatrix &matrix) {
 }
 
 HostVector read_vector(sxt_context *context, const std::string &path, std::int64_t n, sxt_value_type type) {
-  const sxt_matrix_options options = file_options(type);
-  sxt_matrix *handle = nullptr;
-  check(sxt_matrix_from_file(context, path.c_str(), &options, &handle), context);
-  const Matrix matrix(handle);
-  const sxt_matrix_info info = info_of(context, handle);
+  const Matrix matrix = from_file(context, path, file_options(type));
+  const sxt_matrix_info info = info_of(context, matrix.get());
   const bool is_vector = (info.cols == 1 && info.rows == n) || (info.rows == 1 && info.cols == n);
   if (!is_vector)
     fail(exit_bad_input, "{}: {} x {}, but a vector of {} entries is needed", path, info.rows, info.cols, n);
-  return dense_from(context, handle, info);
+  return dense_from(context, matrix.get(), info);
 }
 
 HostVector product_with_ones(sxt_context *context, const LoadedMatrix &matrix) {

@@ -16,6 +16,7 @@
 #include <mutex>
 
 #include "report/error.hpp"
+#include "report/quiet.hpp"
 
 namespace tool {
 namespace {
@@ -24,6 +25,7 @@ std::mutex stderr_mutex;
 bool line_shown = false;                 // a progress line stands on the terminal
 std::atomic<std::uint64_t> messages{0};  // bytes of them
 int stdout_error = 0;                    // errno of the first failed write
+bool silenced = false;                   // --quiet
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -91,7 +93,10 @@ void message(std::string_view text) {
 
 std::uint64_t message_bytes() { return messages; }
 
-Progress::Progress() : visible_(isatty(STDERR_FILENO) && !is_dumb_terminal()) {}
+void silence_progress() { silenced = true; }
+bool progress_is_silenced() { return silenced; }
+
+Progress::Progress() : visible_(isatty(STDERR_FILENO) && !is_dumb_terminal() && !silenced) {}
 
 Progress::~Progress() {
   const std::lock_guard lock(stderr_mutex);

@@ -9,6 +9,7 @@
 
 #include "commands/generate.hpp"
 #include "files/output_file.hpp"
+#include "input/matrix_view.hpp"
 
 namespace tool {
 namespace {
@@ -84,22 +85,7 @@ void write_vector(const std::string &path, const HostVector &vector) {
 }
 
 void write_matrix(const std::string &path, const HostCsr &a) {
-  OutputFile file(path);
-  fmt::memory_buffer lines;
-  std::int64_t entries = 0;
-  for (std::int64_t i = 0; i < a.n; ++i)
-    for (std::int32_t k = a.row_ptr[static_cast<std::size_t>(i)]; k < a.row_ptr[static_cast<std::size_t>(i) + 1]; ++k)
-      entries += a.col[static_cast<std::size_t>(k)] <= i;
-  file.write(fmt::format("%%MatrixMarket matrix coordinate real symmetric\n{} {} {}\n", a.n, a.n, entries));
-  for (std::int64_t i = 0; i < a.n; ++i) {
-    lines.clear();
-    for (std::int32_t k = a.row_ptr[static_cast<std::size_t>(i)]; k < a.row_ptr[static_cast<std::size_t>(i) + 1]; ++k) {
-      const auto at = static_cast<std::size_t>(k);
-      if (a.col[at] <= i) fmt::format_to(std::back_inserter(lines), "{} {} {}\n", i + 1, a.col[at] + 1, a.values[at]);
-    }
-    file.write({lines.data(), lines.size()});
-  }
-  file.commit();
+  write_matrix(path, MatrixFormat::matrix_market, view_of(a), false, a.name);
 }
 
 void write_history(const std::string &path, const double *residuals, std::int64_t count) {

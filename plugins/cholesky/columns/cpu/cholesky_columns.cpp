@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cholesky.columns.cpu: left-looking on one thread, for matrices with hardly any fill.
+// cholesky.columns.cpu: left-looking on one thread, for matrices with hardly any fill. cholesky.columns-on-host.cuda:
+// its selected inverse, of factors that schedulers of a GPU made.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "columns.hpp"
 #include "sextant/sdk/cancel.hpp"
 #include "sextant/sdk/cpu/threads.hpp"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant_cholesky_columns;
 using sextant_cholesky::set_of;
@@ -160,6 +162,11 @@ void bytes(const sxt_query *query, const sxt_symbolic *symbolic, const sxt_machi
   *device = 0;
 }
 
+double inverse_steps(const sxt_cholesky_query &q) {
+  return 25 * static_cast<double>(q.n_super) + 6 * static_cast<double>(q.index_size) +
+         2.5 * multiply_add_flops(q.m.q.value_type) / 2 * q.flops;
+}
+
 // Entries one after the other, found by a list of rows, without SIMD where a column stands alone: steps are
 // nanoseconds of supernodes, of their rows and of the entries that updates touch.
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *, const sxt_filled *,
@@ -179,7 +186,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   if (solves)
     steps = passes * (20 * supers + (q.n_rhs > 1 ? 4 : 0.6) * complex * values);
   else
-    steps = 25 * supers + 6 * rows + (phase_of(q) == SXT_CHOLESKY_INVERSE ? 2.5 : 0.6) * complex * q.flops;
+    steps = phase_of(q) == SXT_CHOLESKY_INVERSE ? inverse_steps(q) : 25 * supers + 6 * rows + 0.6 * complex * q.flops;
   c.terms[5] = sets * steps;
   c.n_terms = 6;
   c.model_class = static_cast<std::uint32_t>(2 * phase_of(q) + (q.factors - 1));
@@ -207,25 +214,117 @@ sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, vo
   });
 }
 
-const sxt_kernel kernel = [] {
+sxt_kernel table(const char *name, const char *device, const char *description, decltype(sxt_kernel::run) run_it) {
   static const sxt_cholesky_ops ops = {sizeof ops, bytes};
-  sxt_kernel k = new_kernel(SXT_KIND_CHOLESKY, "cholesky.columns.cpu", "cpu",
-                            "left-looking, one thread, for matrices with hardly any fill", run);
+  sxt_kernel k = new_kernel(SXT_KIND_CHOLESKY, name, device, description, run_it);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_COMMON_FACTOR;
-  k.term_names = cpu_step_terms;
   k.ops = &ops;
-  k.candidates = candidates;
-  k.prepare = prepare;
+  set_calls<State>(k, {nullptr, candidates, prepare});
   k.open = open;
   k.close = destroy<Session>;
-  k.release = destroy<State>;
+  return k;
+}
+
+const sxt_kernel kernel = [] {
+  sxt_kernel k =
+      table("cholesky.columns.cpu", "cpu", "left-looking, one thread, for matrices with hardly any fill", run);
+  k.term_names = cpu_step_terms;
+  k.candidates = candidates;
+  return k;
+}();
+
+// ---- on the host of a GPU ----
+
+// What an inversion needs, before the copies of the factor and of its inverse.
+std::uint64_t scratch_bytes(std::uint64_t number, std::int64_t max_rows) {
+  return (number * static_cast<std::uint64_t>(max_rows) + 63) / 64 * 64;
+}
+
+sxt_status inverse_alone(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
+  return as<sxt_cholesky_query>(query).phase == SXT_CHOLESKY_INVERSE ? SXT_OK
+                                                                     : refuse(reason, "it computes inverses alone");
+}
+
+void bytes_on_host(const sxt_query *query, const sxt_symbolic *symbolic, const sxt_machine *, const sxt_candidate *,
+                   std::uint64_t *host, std::uint64_t *device) {
+  const auto &q = as<sxt_cholesky_query>(query);
+  const std::int64_t n = symbolic ? symbolic->n : q.m.rows, values = symbolic ? symbolic->values : q.values;
+  const std::uint64_t number = value_bytes(q.m.q.value_type);
+  *host = sizeof(State) + sizeof(Session) + sizeof(Index) * static_cast<std::uint64_t>(n) +
+          scratch_bytes(number, symbolic ? symbolic->max_rows : q.max_rows) +
+          2 * number * static_cast<std::uint64_t>(values);
+  *device = 0;
+}
+
+sxt_status candidates_on_host(const sxt_query *query, const sxt_features *, const sxt_machine *, const sxt_filled *,
+                              sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
+  constexpr double byte_s = 1e-10, step_s = 1e-9;  // over the bus; of one thread
+  const auto &q = as<sxt_cholesky_query>(query);
+  const double number = static_cast<double>(value_bytes(q.m.q.value_type));
+  CandidateList list(out, capacity, count);
+  sxt_candidate &c = list.add();
+  c.launch[0] = 1;
+  c.run_s =
+      static_cast<double>(q.n_sets) * (step_s * inverse_steps(q) + 2 * byte_s * static_cast<double>(q.values) * number);
+  std::uint64_t device = 0;
+  bytes_on_host(query, nullptr, nullptr, nullptr, &c.state_bytes, &device);
+  return SXT_OK;
+}
+
+// Sets one after the other: down, inverted, up.
+sxt_status run_on_host(const void *opaque, void *session, const sxt_head *head, const sxt_exec *exec) {
+  const auto &args = as<sxt_cholesky_args>(head);
+  const State &state = *static_cast<const State *>(opaque);
+  if (const sxt_status wrong = sextant_cholesky::check(args, state.s, exec)) return wrong;
+  if (const sxt_status wrong = sextant_cholesky::check_types(args, state.type, exec)) return wrong;
+  if (args.phase != SXT_CHOLESKY_INVERSE) return error(exec, SXT_E_ARGUMENT, "it computes inverses alone");
+  const std::uint64_t number = value_bytes(args.value_type);
+  const std::uint64_t size = static_cast<std::uint64_t>(state.s.values) * number;
+  const auto &mine = *static_cast<const Session *>(session);
+  const sxt_host &host = *exec->host;
+  sxt_cholesky_args here = args;
+  here.factor = mine.memory.as<char>() + scratch_bytes(number, state.s.max_rows);
+  here.inverse = static_cast<char *>(here.factor) + size;
+  for (std::int64_t set = 0; set < args.n_sets; ++set) {
+    const auto at = [&](void *array, std::int64_t stride) {
+      return static_cast<char *>(array) + static_cast<std::uint64_t>(set * stride) * number;
+    };
+    sxt_status status = host.copy(&host, exec, here.factor, at(args.factor, args.stride_factor), size);
+    if (status == SXT_OK) status = host.synchronize(&host, exec);
+    if (status == SXT_OK)
+      status = with_value_type(
+          args.value_type, [&](auto tag) { return invert_set<typename decltype(tag)::type>(mine, here, 0, *exec); });
+    if (status == SXT_OK) status = host.copy(&host, exec, at(args.inverse, args.stride_inverse), here.inverse, size);
+    if (status == SXT_OK) status = host.synchronize(&host, exec);
+    if (status != SXT_OK) return status;
+  }
+  return SXT_OK;
+}
+
+sxt_status open_on_host(const void *opaque, const sxt_filled *, const sxt_exec *exec, void **session) {
+  const State &state = *static_cast<const State *>(opaque);
+  const std::uint64_t number = value_bytes(state.type);
+  return guard(exec, [&] {
+    return give(
+        new Session(state, exec,
+                    scratch_bytes(number, state.s.max_rows) + 2 * number * static_cast<std::uint64_t>(state.s.values)),
+        session);
+  });
+}
+
+const sxt_kernel for_gpu = [] {
+  sxt_kernel k =
+      table("cholesky.columns-on-host.cuda", "cuda", "selected inverses on the host of a GPU, one thread", run_on_host);
+  static const sxt_cholesky_ops ops = {sizeof ops, bytes_on_host};
+  k.ops = &ops;
+  k.open = open_on_host;
+  k.applicable = inverse_alone;
+  k.candidates = candidates_on_host;
   return k;
 }();
 
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("cholesky-columns", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &for_gpu>("cholesky-columns", out);
 }

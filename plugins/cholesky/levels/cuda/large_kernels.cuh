@@ -60,24 +60,24 @@ __global__ void __launch_bounds__(assemble_threads) assemble_fronts(Numbers<T> v
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, below = f.rows - f.width;
   const int c = (static_cast<int>(blockIdx.x) - job.first_block) * assemble_columns + warp;
   if (c >= f.rows || (c < f.width && f.child_begin == f.child_end)) return;
-  T *const to = c < f.width ? v.call->l + f.value_at + static_cast<std::int64_t>(c) * f.rows
+  const Call<T> call = call_here(v);
+  if (!call.l) return;
+  T *const to = c < f.width ? call.l + f.value_at + static_cast<std::int64_t>(c) * f.rows
                             : v.update(f) + static_cast<std::int64_t>(c - f.width) * below - f.width;
   T *const mine = dynamic_memory<T>() + warp * assemble_chunk;
   int *const next = next_rows[warp], *const own = own_columns[warp];
-  const auto rows_of = [&](const Front &child) { return child.rows - child.width; };
-  const auto places_of = [&](const Front &child) { return v.place + child.row_at + child.width; };
   if (f.child_begin + lane < f.child_end) {  // the first 32 are looked up at once
-    const Front child = v.fronts[v.children[f.child_begin + lane]];
-    next[lane] = own[lane] = first_row(places_of(child), rows_of(child), c, c);
+    const Child child = v.children[f.child_begin + lane];
+    next[lane] = own[lane] = first_row(v.place + child.row_at, child.rows, c, c);
   }
   __syncwarp();
   for (int r0 = c; r0 < f.rows; r0 += assemble_chunk) {
     for (int r = lane; r < assemble_chunk; r += 32) mine[r] = T{};
     __syncwarp();
     for (int k = f.child_begin; k < f.child_end; ++k) {
-      const Front child = v.fronts[v.children[k]];
-      const std::int32_t *const place = places_of(child);
-      const int rows = rows_of(child), kept = k - f.child_begin;
+      const Child child = v.children[k];
+      const std::int32_t *const place = v.place + child.row_at;
+      const int rows = child.rows, kept = k - f.child_begin;
       const int at = kept < 32 ? next[kept] : first_row(place, rows, c, r0);
       if (at == rows) continue;
       const std::int64_t j = kept < 32 ? own[kept] : first_row(place, rows, c, c);
@@ -102,16 +102,17 @@ constexpr std::size_t panel_shared() {
 }
 
 // Columns k0 .. k1-1 of a front. Every block factors the triangle with rows of its own below it; the last one writes
-// the triangle, when all have read it. tickets: 0 before and after, one a large front of a level.
+// the triangle, when all have read it. tickets: 0 before and after, one a large front of a level, `places` a set.
 template <class T>
 __global__ void __launch_bounds__(panel_threads)
-    factor_panels(Numbers<T> v, const Job *jobs, int count, unsigned *tickets) {
+    factor_panels(Numbers<T> v, const Job *jobs, int count, unsigned *tickets, std::int64_t places) {
   T *const x = dynamic_memory<T>();
   __shared__ Real<T> pivots[panel_columns], inverses[panel_columns];
   __shared__ bool last;
   const Job job = job_of_block(jobs, count);
   const Front f = v.fronts[job.front];
-  const Call<T> call = *v.call;
+  const Call<T> call = call_here(v);
+  if (!call.l) return;
   const int w = job.k1 - job.k0, block = static_cast<int>(blockIdx.x) - job.first_block;
   const int row = static_cast<int>(threadIdx.x);
   const bool in_triangle = row < panel_columns;
@@ -134,8 +135,8 @@ __global__ void __launch_bounds__(panel_threads)
     for (int c = 0; c < w; ++c) a[c * std::int64_t{f.rows}] = factor_entry(panel, good, row, c);
   if (threadIdx.x == 0) {
     __threadfence();
-    last =
-        atomicInc(tickets + job.place, static_cast<unsigned>(job.blocks) - 1) == static_cast<unsigned>(job.blocks) - 1;
+    const unsigned others = static_cast<unsigned>(job.blocks) - 1;
+    last = atomicInc(tickets + blockIdx.y * places + job.place, others) == others;
   }
   __syncthreads();
   if (!last || !in_triangle || !there) return;

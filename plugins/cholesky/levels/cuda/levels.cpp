@@ -5,6 +5,7 @@
 
 #include "model.hpp"
 #include "sextant/sdk/cuda/dense_panel.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "state.hpp"
 
 using namespace sextant_cholesky_levels;
@@ -16,12 +17,14 @@ namespace {
 constexpr std::int64_t most_levels = 20000;
 
 bool is_solve(std::int32_t phase) { return phase != SXT_CHOLESKY_FACTOR; }
-std::int64_t columns_of(const sxt_cholesky_query &q) { return std::clamp<std::int64_t>(q.n_rhs, 1, most_columns); }
-std::int64_t sets_of(const sxt_cholesky_query &q) { return std::clamp<std::int64_t>(q.n_sets, 1, 64); }
+Room room_of(const sxt_cholesky_query &q, const Plan &plan, bool solves) {
+  return solves ? solve_room(q) : factor_room(q, static_cast<double>(plan.update_values[0] + plan.update_values[1]));
+}
 
-Widths widths_of(const sxt_candidate *candidate, sxt_value_type type) {
+Widths widths_of(const sxt_candidate *candidate, const sxt_cholesky_query &q) {
   Widths widths;
-  widths.number = static_cast<std::int64_t>(value_bytes(type));
+  widths.number = static_cast<std::int64_t>(value_bytes(q.m.q.value_type));
+  if (is_solve(q.phase)) widths.columns = solve_room(q).group();
   if (!candidate || candidate->launch[0] < panel_columns) return widths;
   widths.block = candidate->launch[0] / panel_columns * panel_columns;
   widths.most_small = std::clamp<std::int64_t>(candidate->launch[1], 40, 200);
@@ -31,7 +34,6 @@ Widths widths_of(const sxt_candidate *candidate, sxt_value_type type) {
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *machine, sxt_message *reason) {
   const auto &q = as<sxt_cholesky_query>(query);
   if (q.phase == SXT_CHOLESKY_INVERSE) return refuse(reason, "it computes no entries of the inverse");
-  if (q.factors != SXT_FACTORS_LLH) return refuse(reason, "it factors as L L^H alone");
   constexpr std::int64_t shared = std::int64_t{208} << 10;
   if (machine && machine->shared_per_block > 0 && shared > machine->shared_per_block)
     return refuse(reason, "a front takes up to %lld bytes of shared memory, a block has %lld", (long long)shared,
@@ -63,10 +65,11 @@ void bytes(const sxt_query *query, const sxt_symbolic *symbolic, const sxt_machi
   if (!symbolic) return;
   try {
     const bool solves = is_solve(q.phase);
-    const Plan plan(*symbolic, widths_of(candidate, q.m.q.value_type), solves);
-    *device = state_bytes(plan, solves) + session_bytes(plan, q.m.q.value_type, solves, sets_of(q), columns_of(q));
+    const Plan plan(*symbolic, widths_of(candidate, q), solves);
+    const Room room = room_of(q, plan, solves);
+    *device = state_bytes(plan, solves) + session_bytes(plan, q.m.q.value_type, solves, room);
     *host = sizeof(State) + sizeof(Session) + plan.bytes();
-    if (!solves) *host += static_cast<std::uint64_t>(symbolic->n) + 16 * static_cast<std::uint64_t>(sets_of(q));
+    if (!solves) *host += static_cast<std::uint64_t>(symbolic->n) + 16 * static_cast<std::uint64_t>(room.sets);
   } catch (...) {  // the estimate stands
   }
 }
@@ -76,15 +79,14 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   if (!problem->data || !is_kind(*problem->data, SXT_KIND_SYMBOLIC))
     return error(exec, SXT_E_ARGUMENT, "the problem has no symbolic structure");
   const auto &q = as<sxt_cholesky_query>(problem->query);
-  if (q.factors != SXT_FACTORS_LLH) return error(exec, SXT_E_NOT_SUPPORTED, "it factors as L L^H alone");
   return cuda::build<State>(exec, state, [&](State &made) -> sxt_status {
-    made.type = q.m.q.value_type;
+    made.type = q.m.q.value_type, made.factors = q.factors;
     made.phase = is_solve(q.phase) ? SXT_CHOLESKY_SOLVE : SXT_CHOLESKY_FACTOR;
-    made.sets = sets_of(q), made.columns = columns_of(q);
-    const Widths widths = widths_of(candidate, made.type);
+    const Widths widths = widths_of(candidate, q);
     if (const sxt_status failed = load_solve(exec, made)) return failed;
     if (const sxt_status failed = is_solve(q.phase) ? SXT_OK : load_factor(exec, made.type, widths)) return failed;
     made.plan.emplace(as<sxt_symbolic>(problem->data), widths, is_solve(q.phase));
+    made.room = room_of(q, *made.plan, is_solve(q.phase));
     return fill(made, exec), SXT_OK;
   });
 }
@@ -98,7 +100,8 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
   const auto &args = as<sxt_cholesky_args>(head);
   const State &state = *static_cast<const State *>(opaque);
   if (const sxt_status wrong = sextant_cholesky::check(args, state.plan->s, exec)) return wrong;
-  if (args.factors != SXT_FACTORS_LLH) return error(exec, SXT_E_NOT_SUPPORTED, "this scheduler factors as L L^H alone");
+  if (args.factors != state.factors)
+    return error(exec, SXT_E_STATE, "it was prepared for factorisation %d, not for %d", state.factors, args.factors);
   if (const sxt_status wrong = sextant_cholesky::check_types(args, state.type, exec)) return wrong;
   if (args.phase == SXT_CHOLESKY_PIVOTS) return run_pivots(state, args, exec);
   if (args.phase == SXT_CHOLESKY_INVERSE)
@@ -114,22 +117,17 @@ const sxt_kernel kernel = [] {
   static const sxt_cholesky_ops ops = {sizeof ops, bytes};
   sxt_kernel k = new_kernel(SXT_KIND_CHOLESKY, "cholesky.levels.cuda", "cuda",
                             "multifrontal, all fronts of a level at once, recorded and replayed", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_PLAIN_FACTOR;
   k.term_names = cuda::cuda_terms;
   k.ops = &ops;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
+  set_calls<State>(k, {applicable, candidates, prepare});
   k.open = open;
   k.close = destroy<Session>;
-  k.release = destroy<State>;
   return k;
 }();
 
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("cholesky-levels-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("cholesky-levels-cuda", out);
 }

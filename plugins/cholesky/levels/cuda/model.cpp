@@ -16,7 +16,40 @@ constexpr double slower[SXT_CHOLESKY_CLASSES] = {45, 19, 6, 3, 1.65, 1.2, 1.05};
 // Columns on the way from a leaf to a root: separators of halves of halves add up to so many times the widest.
 constexpr double widths_on_a_way = 2.4;
 
+constexpr double little = 256 << 20;  // bytes
+constexpr double most_sets = 32768;   // rows of blocks of a launch
+
+// Sets that fit, of so many bytes each.
+std::int64_t sets_of(const sxt_cholesky_query &q, double bytes) {
+  const double factors = static_cast<double>(q.n_sets) * static_cast<double>(q.values) *
+                         static_cast<double>(value_bytes(q.m.q.value_type));
+  const double fit = std::floor(std::max(little, factors / 2) / std::max(bytes, 1.0));
+  return std::max<std::int64_t>(1,
+                                static_cast<std::int64_t>(std::min({fit, most_sets, static_cast<double>(q.n_sets)})));
+}
+
 }  // namespace
+
+Room factor_room(const sxt_cholesky_query &q, double update_values) {
+  return {
+      sets_of(q, update_values * static_cast<double>(value_bytes(q.m.q.value_type)) + static_cast<double>(q.m.rows)),
+      1};
+}
+
+Room solve_room(const sxt_cholesky_query &q) {
+  const double number = static_cast<double>(value_bytes(q.m.q.value_type));
+  const double column = number * (2 * static_cast<double>(q.m.rows) + static_cast<double>(q.index_size));
+  Room room;
+  if (q.n_rhs > 1) {  // whole groups
+    const double most = std::max(little, number * static_cast<double>(q.values) / 2) / std::max(column, 1.0);
+    const std::int64_t groups = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min(most, 1e3)) / tile_columns,
+                                                         1, most_columns / tile_columns);
+    room.columns = std::min((q.n_rhs + tile_columns - 1) / tile_columns, groups) * tile_columns;
+    if (q.n_rhs < tile_columns) room.columns = q.n_rhs;
+  }
+  room.sets = sets_of(q, static_cast<double>(room.columns) * column);
+  return room;
+}
 
 void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, const sxt_machine &machine,
                        const Widths &widths) {
@@ -30,7 +63,8 @@ void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, co
   constexpr double panel_s = 45e-6, level_s = 17e-6;
   const double chain_s = columns / panel_columns * panel_s + static_cast<double>(q.height) * level_s;
   cuda::CudaCost cost;
-  cost.launches = sets * (5 + columns / block + chain_s / std::max(1e-6, machine.launch_s));
+  const double rounds = std::ceil(sets / static_cast<double>(factor_room(q, 0.6 * q.update_values).sets));
+  cost.launches = rounds * (5 + columns / block + chain_s / std::max(1e-6, machine.launch_s));
   cost.stream_bytes = sets * number * (3 * static_cast<double>(q.values) + 3 * q.update_values);
   cost.flops = sets * complex * flops * (1 + 16 / block);
   cost.working_set = number * static_cast<double>(q.values);
@@ -44,12 +78,17 @@ void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, co
 
 void fill_solve_model(sxt_candidate &candidate, const sxt_cholesky_query &q, const sxt_machine &machine) {
   const double number = static_cast<double>(value_bytes(q.m.q.value_type)), sets = static_cast<double>(q.n_sets);
-  const double rhs = static_cast<double>(std::max<std::int64_t>(1, q.n_rhs)), groups = std::ceil(rhs / most_columns);
-  const double columns = widths_on_a_way * static_cast<double>(q.max_width);
-  constexpr double block_s = 5e-6, level_s = 6.5e-6;  // column blocks one after the other; a level of the tree
-  const double chain_s = 2 * (columns / solve_columns * block_s + static_cast<double>(q.height) * level_s);
+  const Room room = solve_room(q);
+  const double rhs = static_cast<double>(std::max<std::int64_t>(1, q.n_rhs)),
+               columns = static_cast<double>(room.columns), groups = std::ceil(rhs / columns);
+  const double way = widths_on_a_way * static_cast<double>(q.max_width);
+  // Column blocks one after the other; a level of the tree; a front, as many are at work at once.
+  constexpr double block_s = 1.5e-6, level_s = 1.9e-6, front_s = 2e-9;
+  const double chain_s = 2 * (way / solve_columns * block_s + static_cast<double>(q.height) * level_s +
+                              static_cast<double>(q.n_super) * front_s);
   cuda::CudaCost cost;
-  cost.launches = sets * groups * (5 + chain_s / std::max(1e-6, machine.launch_s));
+  const double rounds = std::ceil(sets / static_cast<double>(room.sets));
+  cost.launches = rounds * groups * (10 + chain_s / std::max(1e-6, machine.launch_s));
   cost.stream_bytes =
       sets * number * (2.6 * groups * static_cast<double>(q.values) + 6 * rhs * static_cast<double>(q.index_size));
   cost.flops = sets * operations_of(q.m.q.value_type) * 2 * rhs * static_cast<double>(q.values);
@@ -65,13 +104,16 @@ void fill_solve_model(sxt_candidate &candidate, const sxt_cholesky_query &q, con
 void estimate_bytes(const sxt_cholesky_query &q, std::uint64_t *host, std::uint64_t *device) {
   const double number = static_cast<double>(value_bytes(q.m.q.value_type)), n = static_cast<double>(q.m.rows);
   const double index = static_cast<double>(q.index_size), supers = static_cast<double>(q.n_super);
-  const double lists = 4 * index + 4 * n + (24 + sizeof(Front) + 12) * supers;
+  const double lists = 4 * index + 4 * n + (24 + sizeof(Front) + sizeof(Child)) * supers;
   if (q.phase == SXT_CHOLESKY_FACTOR) {
-    *device = static_cast<std::uint64_t>(lists + 16 * static_cast<double>(q.m.nnz) + number * 0.6 * q.update_values +
-                                         sizeof(Job) * static_cast<double>(q.values) / 2048);
+    const double updates = 0.6 * q.update_values, sets = static_cast<double>(factor_room(q, updates).sets);
+    *device = static_cast<std::uint64_t>(lists + sizeof(Front) * supers + 16 * static_cast<double>(q.m.nnz) +
+                                         sets * number * updates + sizeof(Job) * static_cast<double>(q.values) / 2048);
   } else {
-    const double columns = static_cast<double>(std::clamp<std::int64_t>(q.n_rhs, 1, most_columns));
-    *device = static_cast<std::uint64_t>(lists + 4 * index + 4 * n + 48 * supers + number * columns * (n + index));
+    const Room room = solve_room(q);
+    *device = static_cast<std::uint64_t>(lists + 4 * index + 4 * n + 48 * supers +
+                                         number * static_cast<double>(room.columns) * static_cast<double>(room.sets) *
+                                             (2 * n + index));
   }
   *host = static_cast<std::uint64_t>(4 * n + 4 * index + (sizeof(Front) + 48) * supers + 1e4);
 }

@@ -2,6 +2,8 @@
 // What a factorisation costs with block columns and small fronts of some size, and a solve.
 #pragma once
 
+#include <algorithm>
+
 #include "plan.hpp"
 #include "sextant/sdk/cuda/exec.hpp"
 
@@ -9,6 +11,15 @@ namespace sextant_cholesky_levels {
 
 // Real operations of a multiplication and an addition.
 inline double operations_of(sxt_value_type type) { return type == SXT_C64 || type == SXT_C128 ? 8 : 2; }
+
+// Sets of values and right-hand sides that a session takes at once: as many as are asked for, while their memory is no
+// more than half of that of all factors, or little. More right-hand sides than one group has are whole groups.
+struct Room {
+  std::int64_t sets = 1, columns = 1;
+  std::int64_t group() const { return std::min<std::int64_t>(columns, tile_columns); }
+};
+Room factor_room(const sxt_cholesky_query &query, double update_values);
+Room solve_room(const sxt_cholesky_query &query);
 
 // Fill the terms of cuda_terms.
 void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &query, const sxt_machine &machine,

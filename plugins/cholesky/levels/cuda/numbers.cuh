@@ -14,22 +14,32 @@ using sextant_cholesky::Verdict;
 using sextant_dense::judge, sextant_dense::Pivot, sextant_dense::PivotRule;
 using sextant_dense::device::Word;
 
+// Sets 0 .. sets - 1 of values; a launch has a row of blocks of threads for each that may come.
 template <class T>
 struct Call {
   T *l;
+  std::int64_t stride_l;
   PivotRule rule;
-  std::uint8_t *marks;  // NULL: no pivot may be changed
+  std::uint8_t *marks;  // n a set; NULL: no pivot may be changed
+  std::int64_t n;
   Verdict *verdict;
+  std::int64_t sets;
 };
 
 template <class T>
 struct Numbers {
   const Front *fronts;
-  const std::int32_t *place, *children;
+  const std::int32_t *place;
+  const Child *children;
   const Call<T> *call;
   T *updates[2];
+  std::int64_t update_values[2];  // of a set
 #ifdef __CUDACC__
-  __device__ T *update(const Front &f) const { return (f.buffer ? updates[1] : updates[0]) + f.update_at; }
+  template <class F>
+  __device__ T *update(const F &of) const {  // a Front or a Child
+    return (of.buffer ? updates[1] + blockIdx.y * update_values[1] : updates[0] + blockIdx.y * update_values[0]) +
+           of.update_at;
+  }
 #endif
 };
 
@@ -39,6 +49,17 @@ template <class T>
 __device__ T *dynamic_memory() {
   extern __shared__ __align__(16) unsigned char levels_memory[];
   return reinterpret_cast<T *>(levels_memory);
+}
+
+// The call of this block's set; l is NULL where the call has fewer.
+template <class T>
+__device__ Call<T> call_here(const Numbers<T> &v) {
+  Call<T> call = *v.call;
+  const std::int64_t set = blockIdx.y;
+  call.l = set < call.sets ? call.l + set * call.stride_l : nullptr;
+  if (call.marks) call.marks += set * call.n;
+  call.verdict += set;
+  return call;
 }
 
 // The job of this block of threads; jobs stand in the order of their blocks.
@@ -183,7 +204,7 @@ __device__ int factor_panel_rows(const Call<T> &call, const PanelOf<T> &p, int r
     const int failed = factor_group(call, p, row, there, c0, mine);
     if (failed >= 0) good = failed;
   }
-  for (int c = threadIdx.x; c < good; c += blockDim.x) {
+  for (int c = threadIdx.x; call.rule.definite && c < good; c += blockDim.x) {
     const Real<T> root = sqrt(p.pivots[c]);
     p.inverses[c] *= root, p.pivots[c] = root;
   }
@@ -191,7 +212,8 @@ __device__ int factor_panel_rows(const Call<T> &call, const PanelOf<T> &p, int r
   return good;
 }
 
-// Number (r, c) of L, r >= c, from what factor_panel_rows left; a pivot that failed stands as it was found.
+// Number (r, c) of L, r >= c, on the diagonal of L D L^H that of D, from what factor_panel_rows left; a pivot that
+// failed stands as it was found.
 template <class T>
 __device__ T factor_entry(const PanelOf<T> &p, int good, int r, int c) {
   if (r == c) return numbers::from_real<T>(p.pivots[c]);

@@ -15,6 +15,9 @@ std::int64_t tiles_of(std::int32_t rows, std::int32_t c0, std::int32_t c1, std::
   return across * (across + 1) / 2 + (down - across) * across;
 }
 
+// Small fronts of a class that a device with some 130 multiprocessors keeps in its shared memory at once.
+constexpr std::array<std::int64_t, small_classes> at_once = {2048, 512, 256, 128};
+
 // Tiles of the large size that are enough to keep a device busy.
 constexpr std::int64_t many_tiles = 200;
 
@@ -37,6 +40,16 @@ Plan::Plan(const sxt_symbolic &symbolic, const Widths &given, bool solves)
     place_updates(lists);
     find_levels(lists);
   }
+  describe();
+}
+
+// What kernels look up, without a way over an index.
+void Plan::describe() {
+  for (const std::int32_t p : children.list) {
+    const Front &f = fronts[p];
+    handing.push_back({f.row_at + f.width, f.update_at, f.rows - f.width, f.buffer});
+  }
+  for (const std::int32_t p : small) small_fronts.push_back(fronts[p]);
 }
 
 void Plan::find_fronts() {
@@ -103,14 +116,33 @@ void Plan::find_levels(const Lists &lists) {
     most_large = std::max(most_large, static_cast<std::int64_t>(large.size()));
     if (!large.empty()) add_large(level, large);
   }
+  add_inverses();
+}
+
+// The class of a launch that takes the small fronts of each class along. Few of them join those of the next larger
+// class: there is room for all at once, and one launch takes less time than two.
+std::array<int, small_classes> Plan::joined_classes(const std::vector<std::int32_t> &list) const {
+  std::array<std::int64_t, small_classes> count{};
+  for (const std::int32_t p : list)
+    if (const int c = class_of(fronts[p]); c < small_classes) ++count[c];
+  std::array<int, small_classes> out{};
+  int next = small_classes - 1;
+  for (int c = small_classes - 1; c >= 0; --c) {
+    const bool joins = count[next] > 0 && count[c] + count[next] <= at_once[next];
+    if (!joins) next = c;
+    if (next != c) count[next] += count[c];
+    out[c] = next;
+  }
+  return out;
 }
 
 void Plan::add_small(Level &level, const std::vector<std::int32_t> &list) {
+  const std::array<int, small_classes> joined = joined_classes(list);
   for (int c = 0; c < small_classes; ++c) {
     Group &group = level.small[c];
     group.first = static_cast<std::int64_t>(small.size());
     for (const std::int32_t p : list)
-      if (class_of(fronts[p]) == c) small.push_back(p);
+      if (const int own = class_of(fronts[p]); own < small_classes && joined[own] == c) small.push_back(p);
     group.count = static_cast<std::int32_t>(static_cast<std::int64_t>(small.size()) - group.first);
     group.blocks = static_cast<std::uint32_t>(group.count);
     std::stable_sort(small.begin() + group.first, small.end(), [&](std::int32_t a, std::int32_t b) {
@@ -202,51 +234,86 @@ BlockColumn Plan::block_column(const std::vector<std::int32_t> &large, std::int3
   return out;
 }
 
-// Level by level, and backwards the other way: narrow fronts, several a task, and the others.
+// Triangles of 64 columns on the diagonal of fronts that solves cut into tasks. All of them in one launch at the end: a
+// launch beside each level holds up what the next level waits for.
+void Plan::add_inverses() {
+  inverses.first = static_cast<std::int64_t>(jobs.size());
+  for (std::size_t p = 0; p < fronts.size(); ++p) {
+    const Front &f = fronts[p];
+    if (!f.factored || is_narrow(f)) continue;
+    for (std::int32_t k = 0; k < f.width; k += solve_columns)
+      jobs.push_back({static_cast<std::int32_t>(p), 0, 1, k, std::min(k + solve_columns, f.width), 0, 0, 0});
+  }
+  inverses.count = static_cast<std::int32_t>(static_cast<std::int64_t>(jobs.size()) - inverses.first);
+  inverses.blocks = static_cast<std::uint32_t>(inverses.count);
+  launches += inverses.count > 0;
+}
+
+// Where narrow fronts with narrow descendants alone are many, they come first, and backwards last.
 void Plan::find_tasks(const Lists &lists) {
-  forward_tasks.assign(fronts.size(), 0), backward_tasks.assign(fronts.size(), 0);
+  std::vector<std::uint8_t> low(fronts.size(), 0);
+  std::int64_t count = 0;
+  for (std::size_t p = 0; p < fronts.size(); ++p) {
+    low[p] = is_narrow(fronts[p]);
+    for (std::int32_t k = fronts[p].child_begin; k < fronts[p].child_end; ++k) low[p] &= low[children.list[k]];
+    count += low[p];
+  }
+  Lists upper(lists.size()), lower(lists.size());
+  for (std::size_t l = 0; l < lists.size(); ++l)
+    for (const std::int32_t p : lists[l]) (count >= many_narrow && low[p] ? lower : upper)[l].push_back(p);
+  add_tasks(lower);
+  forward.split = static_cast<std::int64_t>(forward.list.size());
+  std::vector<Task> last;
+  last.swap(backward.list);
+  add_tasks(upper);
+  backward.split = static_cast<std::int64_t>(backward.list.size());
+  backward.list.insert(backward.list.end(), last.begin(), last.end());
+}
+
+// Level by level, and backwards the other way: narrow fronts, several a task, and the others.
+void Plan::add_tasks(const Lists &lists) {
   std::vector<std::int32_t> first;
   for (const std::vector<std::int32_t> &list : lists) {
     first.push_back(static_cast<std::int32_t>(narrow.size()));
     for (const std::int32_t p : list) is_narrow(fronts[p]) ? narrow.push_back(p) : add_forward(p);
-    add_narrow(forward, first.back(), static_cast<std::int32_t>(narrow.size()));
+    add_narrow(forward.list, first.back(), static_cast<std::int32_t>(narrow.size()));
   }
   first.push_back(static_cast<std::int32_t>(narrow.size()));
   for (std::size_t l = lists.size(); l-- > 0;) {
     for (const std::int32_t p : lists[l])
       if (!is_narrow(fronts[p])) add_backward(p);
-    add_narrow(backward, first[l], first[l + 1]);
+    add_narrow(backward.list, first[l], first[l + 1]);
   }
-  for (const std::int32_t p : narrow) forward_tasks[p] = backward_tasks[p] = 1;
 }
 
-// A front's columns in blocks, each of which waits for those before it, then rows below; one task where it is small.
+// A front's columns in blocks, each of which waits for those before it, then rows below; one task where it is small and
+// there is one right-hand side.
 void Plan::add_forward(std::int32_t p) {
   const Front &f = fronts[p];
-  const auto add = [&](std::int32_t begin, std::int32_t end) {
-    forward.push_back({p, begin, end, forward_tasks[p]++});
-  };
-  if (f.width <= solve_columns && f.rows - f.width <= solve_rows) return add(0, f.rows);
+  const auto add = [&](std::int32_t begin, std::int32_t end) { forward.list.push_back({p, begin, end, 0}); };
+  if (widths.columns == 1 && f.width <= solve_columns && f.rows - f.width <= solve_rows) return add(0, f.rows);
   for (std::int32_t k = 0; k < f.width; k += solve_columns) add(k, std::min(k + solve_columns, f.width));
-  for (std::int32_t r = f.width; r < f.rows; r += solve_rows) add(r, std::min(r + solve_rows, f.rows));
+  for (std::int32_t r = f.width; r < f.rows; r += solve_columns) add(r, std::min(r + solve_columns, f.rows));
 }
 
 // Blocks of columns, the last ones first.
 void Plan::add_backward(std::int32_t p) {
   const std::int32_t width = fronts[p].width;
   for (std::int32_t k = up(width, solve_columns); k-- > 0;)
-    backward.push_back({p, k * solve_columns, std::min((k + 1) * solve_columns, width), backward_tasks[p]++});
+    backward.list.push_back({p, k * solve_columns, std::min((k + 1) * solve_columns, width), 0});
 }
 
 void Plan::add_narrow(std::vector<Task> &to, std::int32_t first, std::int32_t end) {
-  for (std::int32_t k = first; k < end; k += narrow_fronts) to.push_back({-1, k, std::min(k + narrow_fronts, end), -1});
+  const auto groups = static_cast<std::int32_t>((widths.columns + narrow_group - 1) / narrow_group);
+  const std::int32_t count = std::max(1, narrow_fronts / groups);  // a warp each, for one group
+  for (std::int32_t k = first; k < end; k += count) to.push_back({-1, k, std::min(k + count, end), 0});
 }
 
 std::uint64_t Plan::bytes() const {
   const auto of = [](const auto &list) { return list.size() * sizeof(list[0]); };
   std::uint64_t sum = sizeof *this + of(fronts) + of(super_of) + of(place) + of(children.begin) + of(children.list) +
-                      of(levels) + of(small) + of(jobs) + of(forward) + of(backward) + of(narrow) + of(forward_tasks) +
-                      of(backward_tasks);
+                      of(handing) + of(levels) + of(small) + of(small_fronts) + of(jobs) + of(forward.list) +
+                      of(backward.list) + of(narrow);
   for (const Level &level : levels) {
     sum += of(level.columns);
     for (const BlockColumn &column : level.columns) sum += of(column.steps);

@@ -17,16 +17,25 @@ inline constexpr int small_classes = 4;  // of fronts that one block of threads 
 inline constexpr int panel_columns = 64, panel_rows = 128;
 inline constexpr int tile = 64, wide_tile = 128;
 inline constexpr int assemble_columns = 8;  // of a front, for one block of threads
-inline constexpr int solve_columns = 64;    // of a front, for one task of a solve
-// A front of so many rows and columns is one warp's in a solve; so many of them are one task.
-inline constexpr int narrow_rows = 64, narrow_columns = 32, narrow_fronts = 4;
-inline constexpr int solve_rows = 128;           // below a front's columns, for one task of a forward solve
-inline constexpr std::int64_t most_columns = 8;  // right-hand sides that a sweep takes at once
+inline constexpr int solve_columns = 64;    // of a front, for one task of a solve; also rows below them
+// A front of so many rows and columns is one warp's in a solve; so many of them are one task, fewer with several
+// right-hand sides.
+inline constexpr int narrow_rows = 64, narrow_columns = 32, narrow_fronts = 8;
+// Below a front's columns: its one task of a forward solve with one right-hand side takes so many rows, too.
+inline constexpr int solve_rows = 128;
+// Right-hand sides of a group, where a solve has more than one; and of all groups that a sweep takes at once.
+inline constexpr int tile_columns = 16, most_columns = 64;
+inline constexpr int narrow_group = 4;  // right-hand sides of a narrow front, for one warp
+// Bytes in front of a solve's numbers: tickets of its four kernels, then a word that says whether waits go on.
+inline constexpr std::int64_t solve_counters = 256, solve_tickets = 64;
+// From so many on, narrow fronts over which there are narrow ones alone are a kernel's of their own.
+inline constexpr std::int64_t many_narrow = 1024;
 
 struct Widths {
   std::int64_t block = 256;      // columns after which a large front's later columns are updated
   std::int64_t number = 8;       // bytes of a number
   std::int64_t most_small = 88;  // KiB of shared memory for a front that is no large one
+  std::int64_t columns = 1;      // right-hand sides of a group
 };
 
 // Bytes of shared memory of the classes of small fronts, ascending.
@@ -44,6 +53,14 @@ struct Front {
   std::int32_t buffer;    // 0 or 1: by its level
   std::int32_t factored;  // 0: columns of a Schur complement
 };
+
+// What a front needs to know of a child, in the order of Plan::children.
+struct Child {
+  std::int64_t row_at, update_at;  // of its first row below its columns; of its contribution block
+  std::int32_t rows, buffer;       // rows below its columns
+};
+
+constexpr bool is_narrow(const Front &front) { return front.rows <= narrow_rows && front.width <= narrow_columns; }
 
 // Work of the blocks first_block .. first_block + blocks - 1 of a launch. Panels: columns k0 .. k1-1. Products: columns
 // c0 .. c1-1 lose what the columns k0 .. k1-1 give.
@@ -77,9 +94,15 @@ struct Level {
 };
 
 // Tasks of solves; each waits for tasks before it alone. begin, end: rows of the front (forwards) or columns
-// (backwards). index < 0: narrow fronts begin .. end-1 of Plan::narrow.
+// (backwards). front < 0: narrow fronts begin .. end-1 of Plan::narrow.
 struct Task {
-  std::int32_t front, begin, end, index;
+  std::int32_t front, begin, end, reserved;
+};
+// Tasks of a sweep. Of narrow fronts below all others, which are a kernel's of their own: those before `split` or,
+// backwards, those from there on.
+struct Tasks {
+  std::vector<Task> list;
+  std::int64_t split = 0;
 };
 
 class Plan {
@@ -92,19 +115,21 @@ class Plan {
   std::vector<std::int32_t> super_of;  // of a column
   std::vector<std::int32_t> place;     // of rows in the parent's list
   sextant_cholesky::ChildLists children;
+  std::vector<Child> handing;  // the children
 
   // Factorisations.
   std::vector<Level> levels;        // leaves first
   std::vector<std::int32_t> small;  // small fronts by level and class
+  std::vector<Front> small_fronts;  // the same, as kernels read them
   std::vector<Job> jobs;
+  Group inverses;                      // of triangles on the diagonal, a block of threads each, for the solves
   std::int64_t update_values[2] = {};  // numbers of the two buffers
   std::int64_t most_large = 0;         // large fronts of one level
   std::int64_t launches = 0;
 
   // Solves.
-  std::vector<Task> forward, backward;
-  std::vector<std::int32_t> narrow;                         // fronts by level
-  std::vector<std::int32_t> forward_tasks, backward_tasks;  // of each front
+  Tasks forward, backward;
+  std::vector<std::int32_t> narrow;  // fronts by level
 
   std::uint64_t bytes() const;
 
@@ -113,13 +138,16 @@ class Plan {
   void find_fronts();
   Lists by_level() const;
   void place_updates(const Lists &lists);
+  void describe();
   void find_levels(const Lists &lists);
   void find_tasks(const Lists &lists);
-  bool is_narrow(const Front &front) const { return front.rows <= narrow_rows && front.width <= narrow_columns; }
+  void add_tasks(const Lists &lists);
   void add_forward(std::int32_t p);
   void add_backward(std::int32_t p);
   void add_narrow(std::vector<Task> &to, std::int32_t first, std::int32_t end);
+  void add_inverses();
   int class_of(const Front &front) const;
+  std::array<int, small_classes> joined_classes(const std::vector<std::int32_t> &list) const;
   void add_small(Level &level, const std::vector<std::int32_t> &fronts);
   void add_large(Level &level, const std::vector<std::int32_t> &large);
   BlockColumn block_column(const std::vector<std::int32_t> &large, std::int32_t at);

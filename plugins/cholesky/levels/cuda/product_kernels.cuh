@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products of large fronts: columns c0 .. c1-1 and rows from c0 on lose L(rows, k0 .. k1-1) L(columns, k0 .. k1-1)^H,
-// in square tiles on and below the diagonal. f64 goes by the tensor cores' double-precision instruction, tiles of 64 or
-// 128; other types by multiply-adds in tiles of 64. Bound: arithmetic; a tile of 128 reads 1/64 number an operation
-// pair.
+// Products of large fronts: columns c0 .. c1-1 and rows from c0 on lose L(rows, k0 .. k1-1) L(columns, k0 .. k1-1)^H
+// (in L D L^H with D between them), in square tiles on and below the diagonal. f64 goes by the tensor cores'
+// double-precision instruction, tiles of 64 or 128; other types by multiply-adds in tiles of 64. Bound: arithmetic; a
+// tile of 128 reads 1/64 number an operation pair.
 #pragma once
 
 #include "numbers.cuh"
@@ -27,14 +27,16 @@ struct Tile {
   std::int64_t ld, ld_to;
   int rows, columns, depth;  // that there are
   bool diagonal;
+  const T *weights;  // the diagonal's number of column k0, which is D's in L D L^H; others lie ld + 1 apart
+  __device__ Real<T> weight(int k) const { return k < depth ? numbers::real_of(weights[k * (ld + 1)]) : Real<T>(0); }
 };
 
 template <class T>
-__device__ Tile<T> tile_here(const Numbers<T> &v, const Job &job, int size) {
+__device__ Tile<T> tile_here(const Numbers<T> &v, const Call<T> &call, const Job &job, int size) {
   const Front f = v.fronts[job.front];
   const int2 at = tile_of(static_cast<int>(blockIdx.x) - job.first_block, (job.c1 - job.c0 + size - 1) / size);
   const int i0 = job.c0 + at.x * size, j0 = job.c0 + at.y * size;
-  T *const l = v.call->l + f.value_at;
+  T *const l = call.l + f.value_at;
   const T *const k0 = l + static_cast<std::int64_t>(job.k0) * f.rows;
   const std::int64_t below = f.rows - f.width;
   const bool inside = job.c0 < f.width;
@@ -47,7 +49,8 @@ __device__ Tile<T> tile_here(const Numbers<T> &v, const Job &job, int size) {
           min(size, f.rows - i0),
           min(size, job.c1 - j0),
           job.k1 - job.k0,
-          at.x == at.y};
+          at.x == at.y,
+          k0 + job.k0};
 }
 
 // ---- any type ----------------------------------------------------------------------------------------------------
@@ -55,11 +58,13 @@ __device__ Tile<T> tile_here(const Numbers<T> &v, const Job &job, int size) {
 constexpr int product_threads = 256, product_depth = 16;
 
 // A thread takes four rows and four columns, 16 apart.
-template <class T>
+template <class T, bool weighted>
 __global__ void __launch_bounds__(product_threads) subtract_products(Numbers<T> v, const Job *jobs, int count) {
   __shared__ T left[product_depth][tile + 1], right[product_depth][tile + 1];
   const Job job = job_of_block(jobs, count);
-  const Tile<T> t = tile_here(v, job, tile);
+  const Call<T> call = call_here(v);
+  if (!call.l) return;
+  const Tile<T> t = tile_here(v, call, job, tile);
   const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
   T sum[4][4] = {};
   for (int k0 = 0; k0 < t.depth; k0 += product_depth) {
@@ -68,6 +73,7 @@ __global__ void __launch_bounds__(product_threads) subtract_products(Numbers<T> 
       const std::int64_t at = r + (k0 + k) * t.ld;
       left[k][r] = r < t.rows && k0 + k < t.depth ? t.left[at] : T{};
       right[k][r] = r < t.columns && k0 + k < t.depth ? numbers::conjugate(t.right[at]) : T{};
+      if (weighted) right[k][r] = numbers::scaled(right[k][r], t.weight(k0 + k));
     }
     __syncthreads();
 #pragma unroll
@@ -216,14 +222,16 @@ __device__ void subtract(const Tile<double> &t, int size, int r0, int c0, const 
 }
 
 // A warp takes warp_rows x warp_columns of a tile of size x size.
-template <int size, int warp_rows, int warp_columns>
+template <int size, int warp_rows, int warp_columns, bool weighted>
 __global__ void __launch_bounds__(size / warp_rows * size / warp_columns * 32)
     subtract_products_f64(Numbers<double> v, const Job *jobs, int count) {
   constexpr int warps_down = size / warp_rows, threads = warps_down * (size / warp_columns) * 32;
   constexpr int ld = mma_ld(size), m = warp_rows / 16, n = warp_columns / 8;
   double *const memory = dynamic_memory<double>();
   const Job job = job_of_block(jobs, count);
-  const Tile<double> t = tile_here(v, job, size);
+  const Call<double> call = call_here(v);
+  if (!call.l) return;
+  const Tile<double> t = tile_here(v, call, job, size);
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
   const int r0 = warp % warps_down * warp_rows, c0 = warp / warps_down * warp_columns;
   const auto left = [&](int stage) { return memory + stage % mma_stages * (2 * mma_depth * ld); };
@@ -255,6 +263,11 @@ __global__ void __launch_bounds__(size / warp_rows * size / warp_columns * 32)
       for (int j = 0; j < n; ++j)
 #pragma unroll
         for (int e = 0; e < 2; ++e) b[j][e] = b_from[8 * j + (k + q + e * 4) * ld];
+      if constexpr (weighted) {
+        const double weight[2] = {t.weight(stage * mma_depth + k + q), t.weight(stage * mma_depth + k + q + 4)};
+#pragma unroll
+        for (int j = 0; j < n; ++j) b[j][0] *= weight[0], b[j][1] *= weight[1];
+      }
 #pragma unroll
       for (int i = 0; i < m; ++i)
 #pragma unroll

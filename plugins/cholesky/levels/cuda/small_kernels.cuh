@@ -10,6 +10,20 @@ namespace sextant_cholesky_levels {
 
 constexpr int small_threads(int of_class) { return 64 << of_class; }
 
+// A launch may begin while the one of the level below ends (Recorder::chains): what the children's launch writes is
+// read after wait_for_children() alone. Without such an order both do nothing.
+__device__ __forceinline__ void let_parents_begin() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_for_children() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+constexpr int chains_from = 90;  // the architecture, times ten, whose code has both
+
 // Numbers that a thread has asked for before it uses the first.
 constexpr int ahead = 4;
 
@@ -36,11 +50,12 @@ __device__ void load_front(const Front &f, const T *l, T *x, int ld) {
 template <class T, int threads>
 __device__ void add_children(const Numbers<T> &v, const Front &f, T *x, int ld) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  Front child = v.fronts[f.child_begin < f.child_end ? v.children[f.child_begin] : 0];
+  if (f.child_begin == f.child_end) return;
+  Child child = v.children[f.child_begin];
   for (int k = f.child_begin; k < f.child_end; ++k) {
-    const Front next = v.fronts[v.children[min(k + 1, f.child_end - 1)]];
-    const int below = child.rows - child.width;
-    const std::int32_t *const place = v.place + child.row_at + child.width;
+    const Child next = v.children[min(k + 1, f.child_end - 1)];
+    const int below = child.rows;
+    const std::int32_t *const place = v.place + child.row_at;
     const T *const from = v.update(child);
     for (int j = warp; j < below; j += threads / 32) {
       T *const to = x + place[j] * ld;
@@ -62,10 +77,11 @@ __device__ void add_children(const Numbers<T> &v, const Front &f, T *x, int ld) 
   }
 }
 
-// The contribution block: what the front has there, less the products of L's rows below. A thread takes rows and
+// The contribution block: what the front has there, less the products of L's rows below; weights: D in L D L^H, or
+// NULL. A thread takes rows and
 // columns that are `quarter` apart, so that neighbours read neighbouring numbers.
 template <class T, int threads>
-__device__ void give_contribution(const Front &f, const T *x, int ld, T *to) {
+__device__ void give_contribution(const Front &f, const T *x, int ld, const Real<T> *weights, T *to) {
   const int below = f.rows - f.width, quarter = (below + 3) / 4;
   for (int e = threadIdx.x; e < quarter * quarter; e += threads) {
     const int ti = e % quarter, tj = e / quarter;
@@ -80,7 +96,7 @@ __device__ void give_contribution(const Front &f, const T *x, int ld, T *to) {
       T left[4], right[4];
 #pragma unroll
       for (int a = 0; a < 4; ++a) {
-        left[a] = x[row[a] + k * ld];
+        left[a] = weights ? numbers::scaled(x[row[a] + k * ld], weights[k]) : x[row[a] + k * ld];
         right[a] = numbers::conjugate(x[column[a] + k * ld]);
       }
 #pragma unroll
@@ -101,13 +117,16 @@ __device__ void give_contribution(const Front &f, const T *x, int ld, T *to) {
 }
 
 template <class T, int threads>
-__global__ void __launch_bounds__(threads) factor_small_fronts(Numbers<T> v, const std::int32_t *list) {
+__global__ void __launch_bounds__(threads) factor_small_fronts(Numbers<T> v, const Front *fronts) {
   T *const x = dynamic_memory<T>();
   __shared__ Real<T> pivots[threads], inverses[threads];
-  const Front f = v.fronts[list[blockIdx.x]];
+  const Front f = fronts[blockIdx.x];
   const int ld = static_cast<int>(small_ld(f.rows)), lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const Call<T> call = *v.call;
-  load_front<T, threads>(f, call.l, x, ld);
+  const Call<T> call = call_here(v);
+  let_parents_begin();
+  if (call.l) load_front<T, threads>(f, call.l, x, ld);
+  wait_for_children();
+  if (!call.l) return;
   add_children<T, threads>(v, f, x, ld);
   const PanelOf<T> panel{x, ld, f.width, pivots, inverses, f.first, true};
   const int row = static_cast<int>(threadIdx.x);  // a class has as many threads as its fronts have rows
@@ -116,7 +135,7 @@ __global__ void __launch_bounds__(threads) factor_small_fronts(Numbers<T> v, con
   for (int c = warp; c < f.width; c += threads / 32)
     for (int r = c + lane; r < f.rows; r += 32) l[r + c * f.rows] = x[r + c * ld] = factor_entry(panel, good, r, c);
   __syncthreads();
-  if (f.parent >= 0) give_contribution<T, threads>(f, x, ld, v.update(f));
+  if (f.parent >= 0) give_contribution<T, threads>(f, x, ld, call.rule.definite ? nullptr : pivots, v.update(f));
 }
 
 }  // namespace sextant_cholesky_levels

@@ -8,8 +8,7 @@ using sextant::plugin::value_bytes;
 
 std::uint64_t aligned(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
-constexpr std::uint64_t verdict_bytes = 16, call_bytes = 128;
-
+constexpr std::uint64_t verdict_bytes = 16;
 // Calls f(array, list or pointer, count, what) for all that a state copies.
 template <class F>
 void for_arrays(State &at, const Plan &plan, bool solves, F &&f) {
@@ -24,21 +23,19 @@ void for_arrays(State &at, const Plan &plan, bool solves, F &&f) {
   list(at.super_of, plan.super_of, "supernodes of columns");
   list(at.fronts, plan.fronts, "fronts");
   list(at.place, plan.place, "places in parents");
-  list(at.children, plan.children.list, "children");
+  list(at.children, plan.handing, "children");
   if (!solves) {
     f(at.entry_from, s.entry_from, s.n_entries, "numbers of entries");
     f(at.entry_to, s.entry_to, s.n_entries, "places of entries");
-    list(at.small, plan.small, "small fronts");
+    list(at.small, plan.small_fronts, "small fronts");
     list(at.jobs, plan.jobs, "jobs");
     return;
   }
   f(at.rows, s.rows, supers ? s.row_ptr[supers] : 0, "row lists");
   f(at.perm, s.perm, s.n, "the order");
   list(at.narrow, plan.narrow, "narrow fronts");
-  list(at.forward, plan.forward, "forward tasks");
-  list(at.backward, plan.backward, "backward tasks");
-  list(at.forward_tasks, plan.forward_tasks, "numbers of forward tasks");
-  list(at.backward_tasks, plan.backward_tasks, "numbers of backward tasks");
+  list(at.forward, plan.forward.list, "forward tasks");
+  list(at.backward, plan.backward.list, "backward tasks");
 }
 
 }  // namespace
@@ -52,16 +49,13 @@ std::uint64_t state_bytes(const Plan &plan, bool solves) {
   return sum;
 }
 
-std::uint64_t session_bytes(const Plan &plan, sxt_value_type type, bool solves, std::int64_t sets,
-                            std::int64_t columns) {
+std::uint64_t session_bytes(const Plan &plan, sxt_value_type type, bool solves, const Room &room) {
   const std::uint64_t number = value_bytes(type), n = static_cast<std::uint64_t>(plan.s.n);
-  const auto supers = static_cast<std::uint64_t>(plan.s.n_super);
+  const auto sets = static_cast<std::uint64_t>(room.sets);
   if (solves)
-    return number * static_cast<std::uint64_t>(columns) * (n + plan.place.size()) +
-           sizeof(std::int32_t) * (4 * supers + 2);
-  return number * static_cast<std::uint64_t>(plan.update_values[0] + plan.update_values[1]) + call_bytes +
-         sizeof(unsigned) * static_cast<std::uint64_t>(plan.most_large) +
-         static_cast<std::uint64_t>(sets) * (verdict_bytes + n);
+    return solve_counters + number * sets * static_cast<std::uint64_t>(room.columns) * (2 * n + plan.place.size());
+  return sets * number * static_cast<std::uint64_t>(plan.update_values[0] + plan.update_values[1]) + call_bytes +
+         sets * sizeof(unsigned) * static_cast<std::uint64_t>(plan.most_large) + sets * (verdict_bytes + n);
 }
 
 void fill(State &state, const sxt_exec *exec) {
@@ -85,25 +79,22 @@ void fill(State &state, const sxt_exec *exec) {
 void fill(Session &session, const State &state, const sxt_exec *exec) {
   const Plan &plan = *state.plan;
   const std::uint64_t number = value_bytes(state.type), n = static_cast<std::uint64_t>(plan.s.n);
+  const auto sets = static_cast<std::uint64_t>(state.room.sets);
   if (state.phase == SXT_CHOLESKY_SOLVE) {
-    const std::uint64_t column = number * static_cast<std::uint64_t>(state.columns);
-    SolveSession &s = session.solve.emplace();
-    s.x = DeviceArray(exec, column * n, "right-hand sides");
-    s.vectors = DeviceArray(exec, column * plan.place.size(), "vectors of fronts");
-    s.counters = DeviceArray(exec, sizeof(std::int32_t) * (4 * static_cast<std::uint64_t>(plan.s.n_super) + 2),
-                             "counters of tasks");
+    session.solve.emplace().work =
+        DeviceArray(exec, session_bytes(plan, state.type, true, state.room), "right-hand sides and vectors of fronts");
     return;
   }
   FactorSession &s = session.factor.emplace();
-  const auto sets = static_cast<std::uint64_t>(state.sets);
   for (int k = 0; k < 2; ++k)
     s.updates[k] =
-        DeviceArray(exec, number * static_cast<std::uint64_t>(plan.update_values[k]), "contributions of fronts");
-  s.tickets = DeviceArray(exec, sizeof(unsigned) * static_cast<std::uint64_t>(plan.most_large), "counters of panels");
+        DeviceArray(exec, sets * number * static_cast<std::uint64_t>(plan.update_values[k]), "contributions of fronts");
+  s.tickets =
+      DeviceArray(exec, sets * sizeof(unsigned) * static_cast<std::uint64_t>(plan.most_large), "counters of panels");
   s.verdicts = DeviceArray(exec, sets * verdict_bytes, "verdicts");
   s.marks = DeviceArray(exec, sets * n, "marks of changed pivots");
   s.call = DeviceArray(exec, call_bytes, "what a call brings");
-  s.told.resize(static_cast<std::size_t>(2 * sets));
+  s.told = DeviceArray(exec, sets * verdict_bytes, "verdicts", cuda::Life::state, SXT_SPACE_PINNED);
   s.changed.resize(static_cast<std::size_t>(n));
   cuda::fill_bytes(exec, s.tickets.data(), 0, s.tickets.bytes(), "clear counters");
   cuda::wait(exec);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "model.hpp"
 #include "plan.hpp"
 #include "plugins/cholesky/shared/tables.hpp"
 #include "recorded.hpp"
@@ -21,32 +22,33 @@ using cuda::DeviceArray;
 struct State {
   std::optional<Plan> plan;
   sxt_value_type type = SXT_F64;
-  std::int32_t phase = SXT_CHOLESKY_FACTOR;
-  std::int64_t sets = 1, columns = 1;
+  std::int32_t phase = SXT_CHOLESKY_FACTOR, factors = SXT_FACTORS_LLH;
+  Room room;
   int multiprocessors = 1;
   sextant_cholesky::Tables tables{};
   DeviceArray super_ptr, row_ptr, value_ptr, rows, super_of, fronts, place, children;
-  DeviceArray entry_from, entry_to, small, jobs;                               // the factorisation's
-  DeviceArray perm, narrow, forward, backward, forward_tasks, backward_tasks;  // the solves'
+  DeviceArray entry_from, entry_to, small, jobs;  // the factorisation's
+  DeviceArray perm, narrow, forward, backward;    // the solves'
 };
 
 // Bytes in device space; the same sums as the arrays are made of.
 std::uint64_t state_bytes(const Plan &plan, bool solves);
-std::uint64_t session_bytes(const Plan &plan, sxt_value_type type, bool solves, std::int64_t sets,
-                            std::int64_t columns);
+std::uint64_t session_bytes(const Plan &plan, sxt_value_type type, bool solves, const Room &room);
 
 // Copies the plan. Throws cuda::Failure.
 void fill(State &state, const sxt_exec *exec);
 
+inline constexpr std::uint64_t call_bytes = 128;  // room for what a call brings
+
 struct FactorSession {
   Recorded recorded;
   DeviceArray updates[2], tickets, verdicts, marks, call;
-  std::vector<std::uint64_t> told;  // verdicts, on the host
+  DeviceArray told;  // verdicts, pinned on the host
   std::vector<std::uint8_t> changed;
 };
 
 struct SolveSession {
-  DeviceArray x, vectors, counters;
+  DeviceArray work;  // counters of tasks, and of each set y, z and the vectors of fronts (sweep.cuh)
 };
 
 struct Session {

@@ -16,24 +16,10 @@
 namespace {
 
 using namespace sextant_cholesky_levels;
-using sextant_cholesky::LowerPattern;
-using sextant_cholesky::Structure;
+using sextant_cholesky::LowerPattern, sextant_cholesky::Structure;
 
 Structure cube(std::int32_t side, std::int64_t amalgamation, std::int64_t n_schur = 0) {
-  LowerPattern a;
-  a.n = side * side * side;
-  for (std::int32_t i = 0; i < a.n; ++i) {
-    const auto put = [&](bool there, std::int32_t j) {
-      if (there) a.from.push_back(static_cast<std::int64_t>(a.col.size())), a.col.push_back(j);
-    };
-    put(i >= side * side, i - side * side), put(i / side % side > 0, i - side), put(i % side > 0, i - 1), put(true, i);
-    a.row_ptr.push_back(static_cast<std::int64_t>(a.col.size()));
-  }
-  std::vector<std::int32_t> order(static_cast<std::size_t>(a.n));
-  std::iota(order.begin(), order.end(), 0);
-  // Odd planes last, so that there are several subtrees.
-  std::stable_partition(order.begin(), order.end(), [&](std::int32_t i) { return i / (side * side) % 2 == 0; });
-  return Structure(a, order, {amalgamation, 1024, n_schur});
+  return sextant_cholesky::cube_of_planes(side, {amalgamation, 1024, n_schur});
 }
 
 // Widths for which this small matrix has large fronts of several block columns.
@@ -127,47 +113,82 @@ void check_factor(const Structure &structure, const Widths &widths) {
   }
 }
 
-void check_solve(const Structure &structure) {
-  const Plan plan(structure.view(), {}, true);
-  std::vector<int> rows(plan.fronts.size(), 0), columns(plan.fronts.size(), 0), tasks(plan.fronts.size(), 0);
-  const auto each = [&](const Task &t, auto &&f) {  // fronts of a task
-    if (t.index >= 0) return f(t.front, t);
-    EXPECT_LE(t.end - t.begin, narrow_fronts);
-    for (std::int32_t k = t.begin; k < t.end; ++k) {
-      const Front &front = plan.fronts[plan.narrow[k]];
-      EXPECT_TRUE(front.rows <= narrow_rows && front.width <= narrow_columns);
-      f(plan.narrow[k], Task{plan.narrow[k], 0, front.rows, 0});
-    }
-  };
-  for (const Task &task : plan.forward) {
-    each(task, [&](std::int32_t p, const Task &t) {
-      const Front &f = plan.fronts[p];
-      EXPECT_EQ(t.begin, rows[p]);
-      EXPECT_EQ(t.index, tasks[p]);
-      rows[p] = t.end;
-      for (std::int32_t k = f.child_begin; k < f.child_end; ++k)
-        EXPECT_EQ(tasks[plan.children.list[k]], plan.forward_tasks[plan.children.list[k]]) << "a child comes later";
-    });
-    each(task, [&](std::int32_t p, const Task &) { ++tasks[p]; });
+// Calls f(front, begin, end, whole) for the fronts of a task; whole: a narrow front, which has one.
+template <class F>
+void for_fronts(const Plan &plan, const Task &t, F &&f) {
+  if (t.front >= 0) return f(t.front, t.begin, t.end, false);
+  EXPECT_LE(t.end - t.begin, narrow_fronts);
+  for (std::int32_t k = t.begin; k < t.end; ++k) {
+    EXPECT_TRUE(is_narrow(plan.fronts[plan.narrow[k]]));
+    f(plan.narrow[k], 0, plan.fronts[plan.narrow[k]].rows, true);
   }
-  std::fill(tasks.begin(), tasks.end(), 0);
-  for (const Task &task : plan.backward) {
-    each(task, [&](std::int32_t p, const Task &t) {
-      const Front &f = plan.fronts[p];
-      const std::int32_t end = task.index < 0 ? f.width : t.end, begin = task.index < 0 ? 0 : t.begin;
-      EXPECT_EQ(t.index, tasks[p]);
-      EXPECT_EQ(f.width - columns[p], end);
-      columns[p] += end - begin;
-      if (f.parent >= 0) {
-        EXPECT_EQ(tasks[f.parent], plan.backward_tasks[f.parent]) << "the parent comes later";
+}
+
+void check_forward(const Plan &plan) {
+  std::vector<int> rows(plan.fronts.size(), 0);
+  for (const Task &task : plan.forward.list) {
+    for_fronts(plan, task, [&](std::int32_t p, std::int32_t begin, std::int32_t, bool) {
+      EXPECT_EQ(begin, rows[p]);
+      for (std::int32_t k = plan.fronts[p].child_begin; k < plan.fronts[p].child_end; ++k)
+        EXPECT_EQ(rows[plan.children.list[k]], plan.fronts[plan.children.list[k]].rows) << "a child comes later";
+    });
+    for_fronts(plan, task, [&](std::int32_t p, std::int32_t begin, std::int32_t end, bool) {
+      EXPECT_LE(end - begin, solve_columns + solve_rows);
+      rows[p] = end;
+    });
+  }
+  for (std::size_t p = 0; p < plan.fronts.size(); ++p) EXPECT_EQ(rows[p], plan.fronts[p].rows);
+}
+
+void check_backward(const Plan &plan) {
+  std::vector<int> left(plan.fronts.size(), 0);
+  for (std::size_t p = 0; p < plan.fronts.size(); ++p) left[p] = plan.fronts[p].width;
+  for (const Task &task : plan.backward.list) {
+    for_fronts(plan, task, [&](std::int32_t p, std::int32_t, std::int32_t end, bool whole) {
+      EXPECT_EQ(left[p], whole ? plan.fronts[p].width : end);
+      if (plan.fronts[p].parent >= 0) {
+        EXPECT_EQ(left[plan.fronts[p].parent], 0) << "the parent comes later";
       }
     });
-    each(task, [&](std::int32_t p, const Task &) { ++tasks[p]; });
+    for_fronts(plan, task, [&](std::int32_t p, std::int32_t begin, std::int32_t, bool) { left[p] = begin; });
+  }
+  for (const int each : left) EXPECT_EQ(each, 0);
+}
+
+// Triangles on the diagonal are inverted once each, those of fronts that solves cut into tasks.
+void check_inverses(const Structure &structure) {
+  const Plan plan(structure.view(), {}, false);
+  std::vector<int> columns(plan.fronts.size(), 0);
+  for (std::int64_t k = plan.inverses.first; k < plan.inverses.first + plan.inverses.count; ++k) {
+    const Job &job = plan.jobs[k];
+    EXPECT_EQ(job.k0, columns[job.front]);
+    EXPECT_LE(job.k1 - job.k0, solve_columns);
+    columns[job.front] = job.k1;
   }
   for (std::size_t p = 0; p < plan.fronts.size(); ++p) {
-    EXPECT_EQ(rows[p], plan.fronts[p].rows);
-    EXPECT_EQ(columns[p], plan.fronts[p].width);
+    const Front &f = plan.fronts[p];
+    EXPECT_EQ(columns[p], f.factored && !is_narrow(f) ? f.width : 0);
   }
+}
+
+// With several right-hand sides a task is at most 64 rows, and its narrow fronts have a warp for each of their groups.
+void check_sizes(const Plan &plan) {
+  const std::int64_t columns = plan.widths.columns, groups = (columns + narrow_group - 1) / narrow_group;
+  for (const Tasks *tasks : {&plan.forward, &plan.backward})
+    for (const Task &t : tasks->list)
+      if (t.front < 0 || columns > 1) {
+        EXPECT_LE(t.end - t.begin, t.front < 0 ? narrow_fronts / groups : solve_columns);
+      }
+}
+
+void check_solve(const Structure &structure, std::int64_t columns = 1) {
+  Widths widths;
+  widths.columns = columns;
+  const Plan plan(structure.view(), widths, true);
+  check_forward(plan), check_backward(plan), check_inverses(structure), check_sizes(plan);
+  for (std::int64_t k = 0; k < plan.forward.split; ++k) EXPECT_LT(plan.forward.list[k].front, 0);
+  for (std::size_t k = static_cast<std::size_t>(plan.backward.split); k < plan.backward.list.size(); ++k)
+    EXPECT_LT(plan.backward.list[k].front, 0);
 }
 
 TEST(CholeskyLevelsPlan, EachFrontHasOneLevelAndEachProductIsTakenOnce) {
@@ -180,8 +201,37 @@ TEST(CholeskyLevelsPlan, EachFrontHasOneLevelAndEachProductIsTakenOnce) {
 }
 
 TEST(CholeskyLevelsPlan, TasksOfSolvesWaitForEarlierOnes) {
-  for (const std::int64_t amalgamation : {0, 8, 64}) check_solve(cube(8, amalgamation));
-  check_solve(cube(7, 8, 100));
+  for (const std::int64_t columns : {1, 3, 5, 16}) {
+    for (const std::int64_t amalgamation : {0, 8, 64}) check_solve(cube(8, amalgamation), columns);
+    check_solve(cube(7, 8, 100), columns);
+  }
+}
+
+// So many leaves below one front of 70 columns.
+Structure leaves(std::int32_t count) {
+  LowerPattern a;
+  a.n = count + 70;
+  for (std::int32_t i = 0; i < a.n; ++i) {
+    for (std::int32_t j = std::max(0, i - count); i >= count && j < count; j += 70) a.col.push_back(j);
+    for (std::int32_t j = count; j < i; ++j) a.col.push_back(j);
+    a.col.push_back(i);
+    a.row_ptr.push_back(static_cast<std::int64_t>(a.col.size()));
+  }
+  a.from.resize(a.col.size());
+  std::iota(a.from.begin(), a.from.end(), 0);
+  std::vector<std::int32_t> order(static_cast<std::size_t>(a.n));
+  std::iota(order.begin(), order.end(), 0);
+  return Structure(a, order, {0, 1024, 0});
+}
+
+TEST(CholeskyLevelsPlan, ManyNarrowFrontsComeFirstForwardsAndLastBackwards) {
+  const Structure many = leaves(many_narrow), few = leaves(many_narrow - 1);
+  const Plan large(many.view(), {}, true), small(few.view(), {}, true);
+  EXPECT_EQ(large.forward.split, many_narrow / narrow_fronts);
+  EXPECT_EQ(large.backward.split, 2);  // the columns of the front above them
+  EXPECT_EQ(small.forward.split, 0);
+  EXPECT_EQ(small.backward.split, static_cast<std::int64_t>(small.backward.list.size()));
+  check_solve(many), check_solve(few);
 }
 
 TEST(CholeskyLevelsPlan, SmallFrontsFitTheirSharedMemory) {
@@ -199,6 +249,43 @@ TEST(CholeskyLevelsPlan, SmallFrontsFitTheirSharedMemory) {
             EXPECT_LE(rows * small_ld(rows) * number, bytes[c]);
           }
     }
+}
+
+// Full matrices of these sizes on the diagonal: a front each, all at one level.
+Structure full_blocks(const std::vector<std::int32_t> &sizes) {
+  LowerPattern a;
+  for (const std::int32_t size : sizes) {
+    const auto first = static_cast<std::int32_t>(a.n);
+    for (std::int32_t i = 0; i < size; ++i) {
+      for (std::int32_t j = 0; j <= i; ++j) a.col.push_back(first + j);
+      a.row_ptr.push_back(static_cast<std::int64_t>(a.col.size()));
+    }
+    a.n += size;
+  }
+  a.from.resize(a.col.size());
+  std::iota(a.from.begin(), a.from.end(), 0);
+  std::vector<std::int32_t> order(static_cast<std::size_t>(a.n));
+  std::iota(order.begin(), order.end(), 0);
+  return Structure(a, order, {0, 1024, 0});
+}
+
+TEST(CholeskyLevelsPlan, FewSmallFrontsOfALevelAreOneLaunch) {
+  std::vector<std::int32_t> sizes = {3, 12, 3, 7};
+  Widths widths;
+  widths.number = 512;  // so large that these are of three classes
+  const Structure few = full_blocks(sizes);
+  const Plan one(few.view(), widths, false);
+  ASSERT_EQ(one.levels.size(), 1u);
+  const auto counts = [](const Plan &plan) {
+    std::vector<int> out;
+    for (const Group &group : plan.levels[0].small) out.push_back(group.count);
+    return out;
+  };
+  EXPECT_EQ(counts(one), (std::vector<int>{0, 0, 4, 0}));
+  EXPECT_EQ(one.small_fronts.front().rows, 12);
+  sizes.insert(sizes.end(), 254, 12);
+  const Structure many = full_blocks(sizes);
+  EXPECT_EQ(counts(Plan(many.view(), widths, false)), (std::vector<int>{2, 0, 256, 0})) << "no room for two more";
 }
 
 }  // namespace

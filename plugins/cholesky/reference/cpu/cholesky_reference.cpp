@@ -8,6 +8,7 @@
 
 #include "elimination.hpp"
 #include "sextant/sdk/cpu/threads.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant_cholesky {
 namespace {
@@ -131,9 +132,7 @@ const sxt_kernel reference = [] {
   k.flags = SXT_KERNEL_REFERENCE | SXT_KERNEL_DETERMINISTIC;
   k.term_names = cpu_terms;
   k.ops = &ops;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.release = destroy<State>;
+  set_calls<State>(k, {nullptr, candidates, prepare});
   return k;
 }();
 

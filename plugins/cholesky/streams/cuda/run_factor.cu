@@ -100,7 +100,7 @@ class Factorisation {
     constexpr int threads = 256;
     scatter_values<<<blocks_of(s_.n_entries, threads), threads, 0, stream>>>(
         state_.tables, state_.entry_from.as<const std::int64_t>(), state_.entry_to.as<const std::int64_t>(),
-        s_.n_entries, s_.n_straight, values, call_.l, call_.verdict);
+        s_.n_entries, s_.n_straight, values, 0, call_.l, 0, call_.verdict);
     cuda::need_launch("the values of a factor");
   }
 
@@ -251,6 +251,8 @@ sxt_status factor_sets(const State &state, FactorSession &session, const sxt_cho
                        const sxt_exec *exec) {
   const bool half = args.value_type != args.value_type_a;
   const std::int64_t value = static_cast<std::int64_t>(half ? sizeof(T) / 2 : sizeof(T));
+  const Told told{session.verdicts.as<const Verdict>(), session.marks.as<const std::uint8_t>(), session.told.data(),
+                  session.changed.data()};
   for (std::int64_t first = 0; first < args.n_sets; first += state.sets) {
     const std::int64_t count = std::min(state.sets, args.n_sets - first);
     for (std::int64_t place = 0; place < count; ++place) {
@@ -264,13 +266,7 @@ sxt_status factor_sets(const State &state, FactorSession &session, const sxt_cho
         call.marks = session.marks.as<std::uint8_t>() + place * state.plan->s.n;
       if (!Factorisation<T>(state, session, args, *exec, call).enqueue()) return cuda::wait(exec), SXT_NOT_CONVERGED;
     }
-    cuda::fetch(exec, session.told.data(), session.verdicts.as<const std::uint64_t>(),
-                static_cast<std::uint64_t>(2 * count), "verdicts");
-    for (std::int64_t place = 0; place < count; ++place) {
-      const Told told{session.told.data() + 2 * place, session.marks.as<const std::uint8_t>() + place * state.plan->s.n,
-                      session.changed.data()};
-      sextant_cholesky::tell_outcome<T>(state.plan->s, args, exec, first + place, told);
-    }
+    sextant_cholesky::tell_outcomes<T>(state.plan->s, args, exec, first, count, told);
   }
   return SXT_OK;
 }
@@ -296,14 +292,8 @@ sxt_status load_factor(const sxt_exec *exec, sxt_value_type type, const Limits &
 }
 
 sxt_status run_factor(const State &state, FactorSession &session, const sxt_cholesky_args &args, const sxt_exec *exec) {
-  const sxt_status status = cuda::guarded(exec, [&] {
-    return cuda::with_number(args.value_type, [&](auto tag) {
-      return factor_sets<typename decltype(tag)::type>(state, session, args, exec);
-    });
-  });
-  // What was enqueued before a failure still works in the session's memory.
-  if (status != SXT_OK && status != SXT_NOT_CONVERGED) exec->host->synchronize(exec->host, exec);
-  return status;
+  return sextant_cholesky::run_to_the_end(
+      args, exec, [&](auto tag) { return factor_sets<typename decltype(tag)::type>(state, session, args, exec); });
 }
 
 }  // namespace sextant_cholesky_streams

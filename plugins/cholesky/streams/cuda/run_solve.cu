@@ -13,7 +13,7 @@ namespace {
 
 using namespace sextant::plugin;
 using sextant_cholesky::set_of, sextant_cholesky::blocks_of, sextant_cholesky::take_columns,
-    sextant_cholesky::give_columns;
+    sextant_cholesky::give_columns, sextant_cholesky::divide_by_pivots;
 
 constexpr int vector_threads = 256;
 
@@ -43,7 +43,8 @@ class Solve {
                ends = whole || args_.phase == SXT_CHOLESKY_BACKWARD;
     const std::int32_t *const perm = state_.perm.as<const std::int32_t>();
     const dim3 blocks(blocks_of(plan_.s.n, vector_threads), static_cast<unsigned>(columns));
-    take_columns<<<blocks, vector_threads, 0, stream_>>>(plan_.s.n, begins ? perm : nullptr, b, args_.ldb, v.x);
+    take_columns<<<blocks, vector_threads, 0, stream_>>>(plan_.s.n, begins ? perm : nullptr, b, args_.ldb, v.x, 1,
+                                                         plan_.s.n);
     cuda::need_launch("the right-hand sides");
     if (begins && !forward(v)) return false;
     if ((whole || args_.phase == SXT_CHOLESKY_DIAGONAL) && v.unit) {
@@ -51,7 +52,8 @@ class Solve {
       cuda::need_launch("the division by pivots");
     }
     if (ends && !backward(v)) return false;
-    give_columns<<<blocks, vector_threads, 0, stream_>>>(plan_.s.n, ends ? perm : nullptr, v.x, b, args_.ldb);
+    give_columns<<<blocks, vector_threads, 0, stream_>>>(plan_.s.n, ends ? perm : nullptr, v.x, 1, plan_.s.n, b,
+                                                         args_.ldb);
     cuda::need_launch("the solutions");
     return true;
   }
@@ -159,29 +161,16 @@ sxt_status run_solve(const State &state, const SolveSession &session, const sxt_
   return cuda::guarded(exec, [&] {
     return cuda::with_number(args.value_type, [&](auto tag) -> sxt_status {
       Solve<typename decltype(tag)::type> solve(state, session, args, *exec);
-      for (std::int64_t set = 0; set < args.n_sets; ++set)
-        for (std::int64_t first = 0; first < args.n_rhs; first += state.columns)
-          if (!solve.group(set, first, std::min(state.columns, args.n_rhs - first))) return SXT_NOT_CONVERGED;
-      return SXT_OK;
+      return sextant_cholesky::solve_groups(
+          args, 1, state.columns, [&](std::int64_t set, std::int64_t, std::int64_t first, std::int64_t columns) {
+            return solve.group(set, first, columns);
+          });
     });
   });
 }
 
 sxt_status run_pivots(const State &state, const sxt_cholesky_args &args, const sxt_exec *exec) {
-  if (state.plan->s.n == 0) return SXT_OK;
-  return cuda::guarded(exec, [&] {
-    return cuda::with_number(args.value_type, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      for (std::int64_t set = 0; set < args.n_sets; ++set) {
-        sextant_cholesky::
-            tell_pivots_of<<<blocks_of(state.plan->s.n, vector_threads), vector_threads, 0, cuda::stream_of(*exec)>>>(
-                state.tables, set_of<T>(static_cast<const void *>(args.factor), args.stride_factor, set),
-                args.factors == SXT_FACTORS_LLH, set_of<cuda::Real<T>>(args.b, args.stride_b, set));
-        cuda::need_launch("pivots");
-      }
-      return SXT_OK;
-    });
-  });
+  return sextant_cholesky::run_pivots(state.tables, args, exec);
 }
 
 }  // namespace sextant_cholesky_streams

@@ -228,15 +228,4 @@ __global__ void __launch_bounds__(solve_threads) backward_panel(Sweep<T> v, int 
     v.x[v.s.super_ptr[p] + j0 + e % w + e / w * v.s.n] = b[e];
 }
 
-// x = D^-1 x at columns that are factored.
-template <class T>
-__global__ void divide_by_pivots(Tables s, const T *l, T *x, std::int64_t ldx) {
-  const std::int64_t k = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
-  if (k >= s.n_factored) return;
-  T &place = x[k + static_cast<std::int64_t>(blockIdx.y) * ldx];
-  const Real<T> pivot =
-      numbers::real_of(l[s.diagonal(k)]);  // its reciprocal may leave the range where x / pivot does not
-  place = numbers::divided(place, pivot);
-}
-
 }  // namespace sextant_cholesky_streams

@@ -6,6 +6,7 @@
 
 #include "model.hpp"
 #include "sextant/sdk/cuda/dense_panel.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "state.hpp"
 
 using namespace sextant_cholesky_streams;
@@ -149,25 +150,20 @@ const sxt_kernel kernel = [] {
   static const sxt_cholesky_ops ops = {sizeof ops, bytes};
   sxt_kernel k = new_kernel(SXT_KIND_CHOLESKY, "cholesky.streams.cuda", "cuda",
                             "supernodal right-looking, tasks first in first out on streams, events between them", run);
-  k.flags = SXT_KERNEL_DETERMINISTIC;
+  k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_PLAIN_FACTOR;
   k.term_names = cuda::cuda_terms;
   k.slots = slots;
   k.n_slots = 1;
   k.ops = &ops;
-  k.applicable = applicable;
-  k.candidates = candidates;
+  set_calls<State>(k, {applicable, candidates, prepare});
   k.slot_query = slot_query;
-  k.prepare = prepare;
   k.open = open;
   k.close = destroy<Session>;
-  k.release = destroy<State>;
   return k;
 }();
 
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("cholesky-streams-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("cholesky-streams-cuda", out);
 }

@@ -12,24 +12,10 @@
 namespace {
 
 using namespace sextant_cholesky_streams;
-using sextant_cholesky::LowerPattern;
 using sextant_cholesky::Structure;
 
 Structure cube(std::int32_t side, std::int64_t amalgamation, std::int64_t block, std::int64_t n_schur = 0) {
-  LowerPattern a;
-  a.n = side * side * side;
-  for (std::int32_t i = 0; i < a.n; ++i) {
-    const auto put = [&](bool there, std::int32_t j) {
-      if (there) a.from.push_back(static_cast<std::int64_t>(a.col.size())), a.col.push_back(j);
-    };
-    put(i >= side * side, i - side * side), put(i / side % side > 0, i - side), put(i % side > 0, i - 1), put(true, i);
-    a.row_ptr.push_back(static_cast<std::int64_t>(a.col.size()));
-  }
-  std::vector<std::int32_t> order(static_cast<std::size_t>(a.n));
-  std::iota(order.begin(), order.end(), 0);
-  // Odd planes last, so that there are several subtrees.
-  std::stable_partition(order.begin(), order.end(), [&](std::int32_t i) { return i / (side * side) % 2 == 0; });
-  return Structure(a, order, {amalgamation, block, n_schur});
+  return sextant_cholesky::cube_of_planes(side, {amalgamation, block, n_schur});
 }
 
 void check(const Structure &structure, Mapping mapping) {

@@ -8,6 +8,7 @@
 
 #include "model.hpp"
 #include "runs.hpp"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant_cholesky_tasks;
 using namespace sextant::plugin;
@@ -147,12 +148,10 @@ const sxt_kernel kernel = [] {
   k.slots = slots;
   k.n_slots = 2;
   k.ops = &ops;
-  k.candidates = candidates;
+  set_calls<State>(k, {nullptr, candidates, prepare});
   k.slot_query = slot_query;
-  k.prepare = prepare;
   k.open = open;
   k.close = destroy<Session>;
-  k.release = destroy<State>;
   return k;
 }();
 
@@ -160,7 +159,5 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   take_team(host);
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("cholesky-tasks", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("cholesky-tasks", out);
 }

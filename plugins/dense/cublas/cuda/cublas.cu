@@ -10,6 +10,7 @@
 #include "items.cuh"
 #include "library.hpp"
 #include "sextant/sdk/cuda/memory.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant_dense::vendor {
 namespace {
@@ -269,7 +270,5 @@ const sxt_kernel kernel = [] {
 }  // namespace sextant_dense::vendor
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant_dense::vendor::kernel};
-  static const sxt_plugin plugin = sextant::plugin::describe("dense-cuda-cublas", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&sextant_dense::vendor::kernel>("dense-cuda-cublas", out);
 }

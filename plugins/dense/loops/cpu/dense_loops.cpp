@@ -6,6 +6,7 @@
 #include "sextant/sdk/cpu/isa.hpp"
 #include "sextant/sdk/cpu/simd.hpp"
 #include "sextant/sdk/dense.hpp"
+#include "sextant/sdk/describe.hpp"
 
 SXT_ISA_TABLE(sextant_dense_loops, Table)
 
@@ -66,9 +67,7 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_DENSE, "dense.loops.cpu", "cpu", "small operations on tiles in registers", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.term_names = cpu_step_terms;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.release = destroy<State>;
+  set_calls<State>(k, {nullptr, candidates, prepare});
   return k;
 }();
 

@@ -6,6 +6,7 @@
 
 #include "blas.hpp"
 #include "plugins/dense/shared/blocked.hpp"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant_dense;
 
@@ -107,7 +108,5 @@ const sxt_kernel kernel = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("dense-openblas", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("dense-openblas", out);
 }

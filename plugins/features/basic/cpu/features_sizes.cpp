@@ -2,6 +2,7 @@
 // features.sizes.cpu, tier 0: from the numbers of rows, columns and entries. And helpers of every kernel here.
 #include "features.hpp"
 #include "sextant/sdk/cpu/csr.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::features_basic {
 
@@ -18,10 +19,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_csr>(problem->a), SXT_OK;
-}
-
 sxt_kernel feature_kernel(const char *name, const char *description, const sxt_features_ops *ops,
                           decltype(sxt_kernel::candidates) candidates, decltype(sxt_kernel::run) run) {
   sxt_kernel k = new_kernel(SXT_KIND_FEATURES, name, "cpu", description, run);
@@ -29,10 +26,7 @@ sxt_kernel feature_kernel(const char *name, const char *description, const sxt_f
   k.storages = storages;
   k.term_names = cpu_terms;
   k.ops = ops;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
+  set_calls<State>(k, {nullptr, candidates, prepare, refresh_pointer<State>});
   return k;
 }
 

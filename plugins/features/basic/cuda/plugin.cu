@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "features.cuh"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant::plugin;
 
@@ -68,10 +69,7 @@ sxt_kernel feature_kernel(const char *name, const char *description, const sxt_f
   k.storages = storages;
   k.term_names = cuda::cuda_terms;
   k.ops = ops;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
+  set_calls<State>(k, {nullptr, candidates, prepare, refresh});
   return k;
 }
 
@@ -87,8 +85,5 @@ const sxt_kernel sizes_kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::features_cuda;
-  static const sxt_kernel *const kernels[] = {&sizes_kernel, &rows_kernel, &sample_kernel, &columns_kernel,
-                                              &transpose_kernel};
-  static const sxt_plugin plugin = describe("features-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&sizes_kernel, &rows_kernel, &sample_kernel, &columns_kernel, &transpose_kernel>("features-cuda", out);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "block.cuh"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/hermitian_query.hpp"
 
 using namespace sextant::plugin;
@@ -106,10 +107,7 @@ const sxt_kernel kernel = [] {
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
   k.term_names = terms;
   k.term_defaults = term_defaults;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare});
   return k;
 }();
 
@@ -117,7 +115,5 @@ const sxt_kernel kernel = [] {
 }  // namespace sextant::hermitian_block
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant::hermitian_block::kernel};
-  static const sxt_plugin plugin = describe("hermitian-block-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&sextant::hermitian_block::kernel>("hermitian-block-cuda", out);
 }

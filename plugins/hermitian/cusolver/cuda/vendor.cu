@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "sextant/sdk/describe.hpp"
 #include "vendor.cuh"
 
 namespace sextant::hermitian_vendor {
@@ -264,7 +265,6 @@ const sxt_kernel cusolver_kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::hermitian_vendor;
-  static const sxt_kernel *const kernels[] = {&cusolver_kernel, &cusolver_streams_kernel, &cublas_kernel};
-  static const sxt_plugin plugin = sextant::plugin::describe("hermitian-cuda-cusolver", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&cusolver_kernel, &cusolver_streams_kernel, &cublas_kernel>("hermitian-cuda-cusolver",
+                                                                                            out);
 }

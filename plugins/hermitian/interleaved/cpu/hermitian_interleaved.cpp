@@ -8,6 +8,7 @@
 #include "interleaved_table.hpp"
 #include "sextant/sdk/cpu/isa.hpp"
 #include "sextant/sdk/cpu/simd.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/hermitian.hpp"
 
 SXT_ISA_TABLE(sextant_hermitian_interleaved, Table)
@@ -149,10 +150,7 @@ const sxt_kernel kernel = [] {
                             "small definite systems of one order, one a vector lane", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.term_names = cpu_step_terms;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare});
   return k;
 }();
 
@@ -160,7 +158,5 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   take_team(host);
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("hermitian-interleaved", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("hermitian-interleaved", out);
 }

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "library.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/hermitian.hpp"
 
 using namespace sextant::plugin;
@@ -239,10 +240,7 @@ const sxt_kernel kernel = [] {
                             "LAPACK (OpenBLAS where it is there), one system a thread", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.term_names = cpu_step_terms;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.release = destroy<Team>;
+  set_calls<Team>(k, {applicable, candidates, prepare});
   return k;
 }();
 
@@ -250,7 +248,5 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   take_team(host);
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("hermitian-lapack", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("hermitian-lapack", out);
 }

@@ -7,6 +7,7 @@
 
 #include "hermitian_panel.hpp"
 #include "sextant/sdk/cuda/generation.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/hermitian_query.hpp"
 
 using namespace sextant::plugin;
@@ -294,10 +295,7 @@ const sxt_kernel kernel = [] {
   k.min_level = 90;
   k.term_names = terms;
   k.term_defaults = term_defaults;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.release = destroy<Plan>;
+  set_calls<Plan>(k, {applicable, candidates, prepare});
   k.launch_config = launch_config;
   return k;
 }();
@@ -306,7 +304,5 @@ const sxt_kernel kernel = [] {
 }  // namespace sextant::hermitian_panel
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant::hermitian_panel::kernel};
-  static const sxt_plugin plugin = describe("hermitian-panel-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&sextant::hermitian_panel::kernel>("hermitian-panel-cuda", out);
 }

@@ -6,6 +6,7 @@
 
 #include "hermitian_pivoted.hpp"
 #include "pivoted.cuh"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/hermitian_query.hpp"
 
 using namespace sextant::plugin;
@@ -201,10 +202,7 @@ const sxt_kernel kernel = [] {
   k.min_level = 80;
   k.term_names = terms;
   k.term_defaults = term_defaults;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare});
   return k;
 }();
 
@@ -212,8 +210,6 @@ const sxt_kernel kernel = [] {
 }  // namespace sextant::hermitian_pivoted
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant::hermitian_pivoted::kernel,
-                                              &sextant::hermitian_pivoted::tile_kernel};
-  static const sxt_plugin plugin = describe("hermitian-pivoted-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&sextant::hermitian_pivoted::kernel, &sextant::hermitian_pivoted::tile_kernel>("hermitian-pivoted-cuda",
+                                                                                              out);
 }

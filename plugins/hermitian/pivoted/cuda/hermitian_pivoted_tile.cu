@@ -7,6 +7,7 @@
 
 #include "hermitian_pivoted.hpp"
 #include "pivoted_tile.cuh"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/hermitian_query.hpp"
 
 using namespace sextant::plugin;
@@ -207,10 +208,7 @@ const sxt_kernel tile_kernel = [] {
   k.min_level = 80;
   k.term_names = terms;
   k.term_defaults = term_defaults;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare});
   return k;
 }();
 

@@ -6,6 +6,7 @@
 
 #include "bunch_kaufman.hpp"
 #include "cholesky.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "signed.hpp"
 
 using namespace sextant::plugin;
@@ -109,8 +110,5 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::hermitian_reference;
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = describe("hermitian-reference", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &kind>("hermitian-reference", out);
 }

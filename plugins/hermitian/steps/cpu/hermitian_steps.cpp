@@ -7,6 +7,7 @@
 
 #include "plugins/hermitian/shared/butterfly.hpp"
 #include "residual_columns.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/hermitian.hpp"
 
 using namespace sextant::plugin;
@@ -72,9 +73,7 @@ const sxt_kernel kernel = [] {
                             "copies, shifts, scaling, residuals and masks of a set, one system a thread", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.term_names = cpu_terms;
-  k.candidates = candidates;
-  k.prepare = prepare_team;
-  k.release = destroy<Team>;
+  set_calls<Team>(k, {nullptr, candidates, prepare_team});
   return k;
 }();
 
@@ -82,8 +81,5 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   take_team(host);
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = describe("hermitian-steps", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &kind>("hermitian-steps", out);
 }

@@ -8,6 +8,7 @@
 #include "mix.cuh"
 #include "residual.cuh"
 #include "sextant/sdk/cuda/exec.hpp"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant::plugin;
 namespace steps = sextant::plugin::hermitian_steps;
@@ -136,7 +137,5 @@ const sxt_kernel kernel = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("hermitian-cuda-steps", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("hermitian-cuda-steps", out);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "hermitian_tile.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/hermitian_query.hpp"
 #include "tile_worker.cuh"
 
@@ -196,10 +197,7 @@ const sxt_kernel kernel = [] {
   k.min_level = 80;
   k.term_names = terms;
   k.term_defaults = term_defaults;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.release = destroy<Launch>;
+  set_calls<Launch>(k, {applicable, candidates, prepare});
   k.launch_config = launch_config;
   return k;
 }();
@@ -208,7 +206,5 @@ const sxt_kernel kernel = [] {
 }  // namespace sextant::hermitian_tile
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant::hermitian_tile::kernel};
-  static const sxt_plugin plugin = describe("hermitian-tile-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&sextant::hermitian_tile::kernel>("hermitian-tile-cuda", out);
 }

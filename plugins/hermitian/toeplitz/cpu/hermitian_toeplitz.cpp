@@ -10,6 +10,7 @@
 
 #include "sextant/sdk/cpu/isa.hpp"
 #include "sextant/sdk/cpu/simd.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/hermitian.hpp"
 #include "toeplitz_table.hpp"
 
@@ -225,9 +226,7 @@ const sxt_kernel kernel = [] {
                             "Hermitian Toeplitz systems by Durbin's recursion, checked, one system a thread", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.term_names = cpu_step_terms;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.release = destroy<State>;
+  set_calls<State>(k, {nullptr, candidates, prepare});
   return k;
 }();
 
@@ -236,8 +235,5 @@ const sxt_kernel kernel = [] {
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   take_team(host);
   using namespace sextant::hermitian_toeplitz;
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = describe("hermitian-toeplitz", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &kind>("hermitian-toeplitz", out);
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/hermitian_query.hpp"
 #include "toeplitz.cuh"
 
@@ -131,10 +132,7 @@ const sxt_kernel kernel = [] {
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
   k.term_names = terms;
   k.term_defaults = term_defaults;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare});
   k.launch_config = launch_config;
   return k;
 }();
@@ -143,7 +141,5 @@ const sxt_kernel kernel = [] {
 }  // namespace sextant::hermitian_toeplitz
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant::hermitian_toeplitz::kernel};
-  static const sxt_plugin plugin = describe("hermitian-toeplitz-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&sextant::hermitian_toeplitz::kernel>("hermitian-toeplitz-cuda", out);
 }

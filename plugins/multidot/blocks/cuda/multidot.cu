@@ -4,6 +4,7 @@
 // memory once and then from the first cache. Bound by bandwidth: n x size bytes a distinct array. The two differ in how
 // blocks combine their sums (sdk/cuda/grid.hpp); bits are equal for equal input.
 #include "multidot.cuh"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::multidot_cuda {
 namespace {
@@ -81,7 +82,5 @@ const sxt_kernel single_pass =
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::multidot_cuda;
-  static const sxt_kernel *const kernels[] = {&packets, &single_pass, &one_block, &one_cluster, &by_tree};
-  static const sxt_plugin plugin = sextant::plugin::describe("multidot-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&packets, &single_pass, &one_block, &one_cluster, &by_tree>("multidot-cuda", out);
 }

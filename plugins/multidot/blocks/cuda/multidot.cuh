@@ -17,6 +17,7 @@
 #include "sextant/sdk/cuda/exec.hpp"
 #include "sextant/sdk/cuda/generation.hpp"
 #include "sextant/sdk/cuda/grid.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::multidot_cuda {
 
@@ -230,12 +231,9 @@ sxt_kernel new_multidot(const char *name, const char *description) {
   k.version = 4;
   k.term_names = terms;
   k.term_defaults = defaults;
-  k.applicable = count_applicable;
-  k.candidates = candidates<Way>;
-  k.prepare = prepare;
+  set_calls<State>(k, {count_applicable, candidates<Way>, prepare});
   k.open = open_session<Way>;
   k.close = destroy<Session>;
-  k.release = destroy<State>;
   k.launch_config = launch_config;
   return k;
 }

@@ -10,6 +10,7 @@
 #include "multidot.cuh"
 #include "sextant/plugin/order.h"
 #include "sextant/sdk/cuda/order.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::multidot_cuda {
 namespace {
@@ -148,12 +149,9 @@ const sxt_kernel by_tree = [] {
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE | SXT_KERNEL_ONE_ORDER;
   k.term_names = terms;
   k.term_defaults = defaults;
-  k.applicable = tree_applicable;
-  k.candidates = tree_candidates;
-  k.prepare = prepare;
+  set_calls<State>(k, {tree_applicable, tree_candidates, prepare});
   k.open = open_session<Tree>;
   k.close = destroy<Session>;
-  k.release = destroy<State>;
   return k;
 }();
 

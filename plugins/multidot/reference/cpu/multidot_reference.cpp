@@ -5,12 +5,12 @@
 #include "multidot_reference.hpp"
 
 #include "sextant/sdk/cpu/threads.hpp"
+#include "sextant/sdk/describe.hpp"
+#include "sextant/sdk/wide.hpp"
 
 using namespace sextant::plugin;
 
 namespace {
-
-using Long = std::complex<long double>;
 
 // Extended precision takes about eight cycles an element; every pair is read again.
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
@@ -26,28 +26,13 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   return SXT_OK;
 }
 
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
-                   void **state) {
-  return guard(exec, [&] { return give(new sxt_value_type{problem->query->value_type}, state); });
-}
-
-template <class T>
-T dot(const T *u, const T *v, std::int64_t n) {
-  Long total = 0;
-  for (std::int64_t i = 0; i < n; ++i) total += product(std::conj(Long(u[i])), Long(v[i]));
-  if constexpr (is_complex<T>)
-    return T(static_cast<real_of<T>>(total.real()), static_cast<real_of<T>>(total.imag()));
-  else
-    return static_cast<T>(total.real());
-}
-
 sxt_status run(const void *state, void *, const sxt_head *head, const sxt_exec *) {
   const auto &args = as<sxt_multidot_args>(head);
   return with_value_type(*static_cast<const sxt_value_type *>(state), [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (std::int32_t d = 0; d < args.n_dots; ++d)
       static_cast<T *>(args.result)[d] =
-          dot(static_cast<const T *>(args.u[d]), static_cast<const T *>(args.v[d]), args.n);
+          wide_dot(static_cast<const T *>(args.u[d]), static_cast<const T *>(args.v[d]), args.n);
     return SXT_OK;
   });
 }
@@ -61,9 +46,7 @@ const sxt_kernel kernel = [] {
                             "pair by pair in extended precision, one thread", run);
   k.flags = SXT_KERNEL_REFERENCE | SXT_KERNEL_DETERMINISTIC;
   k.term_names = cpu_terms;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.release = destroy<sxt_value_type>;
+  set_calls<sxt_value_type>(k, {nullptr, candidates, prepare_type});
   return k;
 }();
 
@@ -71,8 +54,5 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::multidot_reference;
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind.one};
-  static const sxt_plugin plugin = describe("multidot-reference", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &kind.one>("multidot-reference", out);
 }

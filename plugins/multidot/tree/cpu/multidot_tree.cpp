@@ -11,6 +11,7 @@
 #include "sextant/plugin/order.h"
 #include "sextant/sdk/cpu/simd.hpp"
 #include "sextant/sdk/cpu/team_sums.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/tree.hpp"
 
 SXT_ISA_TABLE(sextant_multidot_tree, Table)
@@ -83,10 +84,7 @@ const sxt_kernel kernel = [] {
   k.version = 2;
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_ONE_ORDER;
   k.term_names = cpu_step_terms;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare_team_sums<lanes::Table, lanes::isa_table>;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare_team_sums<lanes::Table, lanes::isa_table>});
   return k;
 }();
 
@@ -94,7 +92,5 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   take_team(host);
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("multidot-tree", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("multidot-tree", out);
 }

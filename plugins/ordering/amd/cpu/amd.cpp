@@ -2,6 +2,7 @@
 // ordering.amd.cpu, and the same for contexts of a GPU.
 #include "plugins/ordering/shared/fill_kernel.hpp"
 #include "plugins/ordering/shared/minimum_degree.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::ordering_amd {
 
@@ -30,7 +31,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   constexpr double entry_s = 2e-7, row_s = 1e-7;
   const sxt_matrix_query &q = as<sxt_ordering_query>(query).m;
   CandidateList list(out, capacity, count);
-  add_candidate(list, q, 1, entry_s * static_cast<double>(q.nnz) + row_s * static_cast<double>(q.rows));
+  add_candidate(list, 1, entry_s * static_cast<double>(q.nnz) + row_s * static_cast<double>(q.rows));
   return SXT_OK;
 }
 
@@ -44,7 +45,5 @@ const sxt_kernel for_gpu =
 }  // namespace sextant::ordering_amd
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant::ordering_amd::on_cpu, &sextant::ordering_amd::for_gpu};
-  static const sxt_plugin plugin = sextant::plugin::describe("ordering-amd", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&sextant::ordering_amd::on_cpu, &sextant::ordering_amd::for_gpu>("ordering-amd", out);
 }

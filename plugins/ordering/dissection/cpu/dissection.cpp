@@ -4,6 +4,7 @@
 
 #include "dissector.hpp"
 #include "plugins/ordering/shared/fill_kernel.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::ordering_dissection {
 
@@ -51,9 +52,9 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   const sxt_matrix_query &q = as<sxt_ordering_query>(query).m;
   CandidateList list(out, capacity, count);
   if (machine->warp != 0)
-    add_candidate(list, q, 1, seconds(q, host_threads));
+    add_candidate(list, 1, seconds(q, host_threads));
   else
-    for_thread_counts(*machine, [&](int threads) { add_candidate(list, q, threads, seconds(q, threads)); });
+    for_thread_counts(*machine, [&](int threads) { add_candidate(list, threads, seconds(q, threads)); });
   return SXT_OK;
 }
 
@@ -73,8 +74,6 @@ const sxt_kernel for_gpu = fill_kernel("ordering.dissection-on-host.cuda", "cuda
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   sextant::plugin::take_team(host);
-  static const sxt_kernel *const kernels[] = {&sextant::ordering_dissection::on_cpu,
-                                              &sextant::ordering_dissection::for_gpu};
-  static const sxt_plugin plugin = sextant::plugin::describe("ordering-dissection", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&sextant::ordering_dissection::on_cpu, &sextant::ordering_dissection::for_gpu>(
+      "ordering-dissection", out);
 }

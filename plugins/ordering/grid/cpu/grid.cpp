@@ -4,6 +4,7 @@
 
 #include "planes.hpp"
 #include "plugins/ordering/shared/fill_kernel.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::ordering_grid {
 
@@ -76,7 +77,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   const double rows = static_cast<double>(q.rows), levels = std::max(1.0, std::log2(rows / leaf));
   double passes = 0;
   for (double level = 0; level < levels; ++level) passes += 1 / (std::exp2(level) < 8 * threads ? 1 : threads);
-  add_candidate(list, q, machine->warp != 0 ? 1 : machine->units,
+  add_candidate(list, machine->warp != 0 ? 1 : machine->units,
                 entry_s * static_cast<double>(q.nnz) / threads + (row_s + level_s * passes) * rows);
   return SXT_OK;
 }
@@ -96,7 +97,6 @@ const sxt_kernel for_gpu = table("ordering.grid-on-host.cuda", "cuda",
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   sextant::plugin::take_team(host);
-  static const sxt_kernel *const kernels[] = {&sextant::ordering_grid::on_cpu, &sextant::ordering_grid::for_gpu};
-  static const sxt_plugin plugin = sextant::plugin::describe("ordering-grid", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&sextant::ordering_grid::on_cpu, &sextant::ordering_grid::for_gpu>("ordering-grid",
+                                                                                                   out);
 }

@@ -5,6 +5,7 @@
 
 #include "library.hpp"
 #include "plugins/ordering/shared/fill_kernel.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::ordering_metis {
 
@@ -56,7 +57,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   constexpr double entry_s = 1e-6;
   const sxt_matrix_query &q = as<sxt_ordering_query>(query).m;
   CandidateList list(out, capacity, count);
-  add_candidate(list, q, 1, entry_s * static_cast<double>(q.nnz + q.rows));
+  add_candidate(list, 1, entry_s * static_cast<double>(q.nnz + q.rows));
   return SXT_OK;
 }
 
@@ -73,7 +74,6 @@ const sxt_kernel for_gpu =
 }  // namespace sextant::ordering_metis
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant::ordering_metis::on_cpu, &sextant::ordering_metis::for_gpu};
-  static const sxt_plugin plugin = sextant::plugin::describe("ordering-metis", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&sextant::ordering_metis::on_cpu, &sextant::ordering_metis::for_gpu>("ordering-metis",
+                                                                                                     out);
 }

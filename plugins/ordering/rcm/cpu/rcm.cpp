@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ordering.rcm.cpu, and the same for contexts of a GPU, whose matrices have their pattern on the host as well.
 #include "plugins/ordering/shared/rcm.hpp"
+#include "sextant/sdk/describe.hpp"
 
 #include <limits>
 
@@ -124,7 +125,5 @@ const sxt_kernel for_gpu = [] {
 }  // namespace sextant::ordering_rcm
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant::ordering_rcm::on_cpu, &sextant::ordering_rcm::for_gpu};
-  static const sxt_plugin plugin = sextant::plugin::describe("ordering-rcm", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&sextant::ordering_rcm::on_cpu, &sextant::ordering_rcm::for_gpu>("ordering-rcm", out);
 }

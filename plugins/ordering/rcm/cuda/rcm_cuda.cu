@@ -8,6 +8,7 @@
 #include "search.cuh"
 #include "sextant/sdk/cuda/memory.hpp"
 #include "sextant/sdk/cuda/storage.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::ordering_rcm_cuda {
 
@@ -232,12 +233,9 @@ const sxt_kernel kernel = [] {
                             "reverse Cuthill-McKee, a level at a time by the whole device", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.storages = storages;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
+  set_calls<State>(k, {applicable, candidates, prepare});
   k.open = open;
   k.close = destroy<Session>;
-  k.release = destroy<State>;
   return k;
 }();
 
@@ -245,7 +243,5 @@ const sxt_kernel kernel = [] {
 }  // namespace sextant::ordering_rcm_cuda
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant::ordering_rcm_cuda::kernel};
-  static const sxt_plugin plugin = sextant::plugin::describe("ordering-rcm-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&sextant::ordering_rcm_cuda::kernel>("ordering-rcm-cuda", out);
 }

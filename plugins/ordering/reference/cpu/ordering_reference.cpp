@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "reference.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::ordering_reference {
 
@@ -133,8 +134,5 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::ordering_reference;
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = sextant::plugin::describe("ordering-reference", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&kernel, &kind>("ordering-reference", out);
 }

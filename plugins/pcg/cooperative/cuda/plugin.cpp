@@ -6,6 +6,7 @@
 #include "model.hpp"
 #include "plugins/pcg/shared/cuda/pcg.hpp"
 #include "sextant/plugin/order.h"
+#include "sextant/sdk/describe.hpp"
 
 namespace cooperative {
 namespace {
@@ -34,15 +35,12 @@ const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
 const sxt_kernel kernel = [] {
   sxt_kernel k = cuda::new_engine<State, Session, Engine>(
       "pcg.cooperative.predict-recompute.cuda",
-      "predict-and-recompute conjugate gradients in one cooperative launch, in the order of deterministic mode");
+      "predict-and-recompute conjugate gradients in one cooperative launch, in the order of deterministic mode",
+      {applicable, candidates, prepare, refresh});
   k.flags |= SXT_KERNEL_ONE_ORDER;
   k.value_types = plugin::type_bit(SXT_F64) | plugin::type_bit(SXT_F32);
   k.storages = storages;
   k.features = features;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
   return k;
 }();
 
@@ -50,7 +48,5 @@ const sxt_kernel kernel = [] {
 }  // namespace cooperative
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&cooperative::kernel};
-  static const sxt_plugin table = sextant::plugin::describe("pcg-cooperative", kernels);
-  return *out = &table, SXT_OK;
+  return sextant::plugin::offer<&cooperative::kernel>("pcg-cooperative", out);
 }

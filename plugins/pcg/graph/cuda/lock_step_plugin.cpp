@@ -10,6 +10,7 @@
 #include "model.hpp"
 #include "plugins/pcg/shared/columns.hpp"
 #include "plugins/pcg/shared/cuda/pcg.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace graph {
 namespace {
@@ -168,13 +169,9 @@ sxt_kernel new_kernel(const char *name, const char *description) {
   k.storages = storages;
   k.features = features;
   k.ops = &ops.one;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
+  plugin::set_calls<ColumnsState>(k, {applicable, candidates, prepare, refresh});
   k.open = cuda::open_engine<ColumnsState, ColumnsSession>;
   k.close = plugin::destroy<ColumnsSession>;
-  k.release = plugin::destroy<ColumnsState>;
   return k;
 }
 

@@ -63,17 +63,14 @@ sxt_status prepare_of(const sxt_problem *problem, const sxt_candidate *candidate
 
 template <std::int32_t id>
 sxt_kernel kernel(const char *name, const char *description) {
-  sxt_kernel k = cuda::new_engine<State, Session, Engine>(name, description);
+  sxt_kernel k = cuda::new_engine<State, Session, Engine>(
+      name, description, {applicable_of<id>, candidates_of<id>, prepare_of<id>, refresh});
   k.flags |= SXT_KERNEL_ONE_ORDER;  // as its parts, which inherit the demands
   k.value_types = plugin::all_value_types;
   k.ops = pcg_ops();
   k.slots = recurrence(id).slots;
   k.n_slots = recurrence(id).n_slots;
-  k.applicable = applicable_of<id>;
-  k.candidates = candidates_of<id>;
   k.slot_query = slot_query_of<id>;
-  k.prepare = prepare_of<id>;
-  k.refresh = refresh;
   return k;
 }
 

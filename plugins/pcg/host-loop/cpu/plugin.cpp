@@ -7,6 +7,7 @@
 #include "model.hpp"
 #include "plugins/pcg/shared/parts.hpp"
 #include "recurrences.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace host_loop {
 namespace {
@@ -81,13 +82,10 @@ sxt_kernel kernel(const char *name, const char *description) {
   k.value_types = plugin::all_value_types;
   k.slots = recurrence(id).slots;
   k.n_slots = recurrence(id).n_slots;
-  k.applicable = applicable_of<id>;
-  k.candidates = candidates_of<id>;
+  plugin::set_calls<State>(k, {applicable_of<id>, candidates_of<id>, prepare_of<id>});
   k.slot_query = slot_query_of<id>;
-  k.prepare = prepare_of<id>;
   k.open = open;
   k.close = plugin::destroy<Session>;
-  k.release = plugin::destroy<State>;
   return k;
 }
 

@@ -310,4 +310,33 @@ class Engine {
   void *state_ = nullptr;
 };
 
+// confirm lets the solve go on with a tighter tolerance twice, replaces once, then stops with core's own reason.
+// asked: the residuals that it was given.
+inline void confirm_in_turn(Solve<double> &s, std::vector<double> &asked) {
+  s.x_is_zero = true;  // on entry only: the replacement needs a product
+  s.confirm = [&s, &asked](std::int64_t k, double residual, double *tolerance, sxt_reason *reason) -> std::int32_t {
+    EXPECT_LE(residual, *tolerance);
+    EXPECT_EQ(residual, s.history[static_cast<std::size_t>(k)]);
+    EXPECT_EQ(s.confirmed, s.x);
+    asked.push_back(residual);
+    *tolerance /= 100;
+    if (asked.size() <= 2) return SXT_CONFIRM_GO_ON;
+    if (asked.size() == 3) return SXT_CONFIRM_REPLACE;
+    *reason = SXT_REASON_STAGNATED;
+    return SXT_CONFIRM_STOP;
+  };
+}
+
+// A finite error in x at iteration 10 makes the recursive residual false; confirm replaces until the true one is met.
+inline void spoil_tenth(const Matrix<double> &a, Solve<double> &s) {
+  s.observe = [&s](std::int64_t k, double) {
+    if (k == 10) s.x[17] += 0.5;
+    return SXT_REASON_NONE;
+  };
+  s.confirm = [&a, &s](std::int64_t, double, double *, sxt_reason *reason) -> std::int32_t {
+    if (true_residual(a, s.b, s.x) > s.tolerance) return SXT_CONFIRM_REPLACE;
+    return *reason = SXT_REASON_CONVERGED, SXT_CONFIRM_STOP;
+  };
+}
+
 }  // namespace pcg_test

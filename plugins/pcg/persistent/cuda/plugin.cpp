@@ -7,6 +7,7 @@
 #include "model.hpp"
 #include "plugins/pcg/shared/cuda/pcg.hpp"
 #include "sextant/sdk/cpu/threads.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace persistent {
 namespace {
@@ -50,16 +51,13 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = cuda::new_engine<State, Session, Engine>(
       "pcg.persistent.predict-recompute.cuda",
       "predict-and-recompute conjugate gradients in one launch, all in registers and "
-      "shared memory, one exchange between blocks an iteration");
+      "shared memory, one exchange between blocks an iteration",
+      {is_applicable, list_candidates, prepare, refresh});
   k.value_types = plugin::type_bit(SXT_F64) | plugin::type_bit(SXT_F32);
   k.version = 2;
   k.min_level = 90;
   k.storages = storages;
   k.features = persistent::features;
-  k.applicable = is_applicable;
-  k.candidates = list_candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
   return k;
 }();
 
@@ -68,7 +66,5 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   sextant::plugin::take_team(host);
-  static const sxt_kernel *const kernels[] = {&persistent::kernel};
-  static const sxt_plugin table = sextant::plugin::describe("pcg-persistent", kernels);
-  return *out = &table, SXT_OK;
+  return sextant::plugin::offer<&persistent::kernel>("pcg-persistent", out);
 }

@@ -13,6 +13,7 @@
 #include "sextant/plugin/order.h"
 #include "sextant/sdk/cancel.hpp"
 #include "sextant/sdk/cpu/isa.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/kernel.hpp"
 #include "sextant/sdk/tree.hpp"
 
@@ -211,11 +212,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  static_cast<State *>(state)->a = &plugin::as<sxt_csr>(problem->a);
-  return SXT_OK;
-}
-
 sxt_status open(const void *state, const sxt_filled *, const sxt_exec *exec, void **session) {
   return plugin::guard(exec,
                        [&] { return plugin::give(new Session(*static_cast<const State *>(state)->a, exec), session); });
@@ -252,13 +248,9 @@ const sxt_kernel &kernel() {
     k.flags = SXT_KERNEL_REFERENCE | SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_ONE_ORDER;
     k.value_types = plugin::all_value_types;
     k.storages = storages;
-    k.applicable = applicable;
-    k.candidates = candidates;
-    k.prepare = prepare;
-    k.refresh = refresh;
+    plugin::set_calls<State>(k, {applicable, candidates, prepare, plugin::refresh_pointer<State>});
     k.open = open;
     k.close = plugin::destroy<Session>;
-    k.release = plugin::destroy<State>;
     return k;
   }();
   return table;

@@ -41,16 +41,24 @@ sxt_pcg_args make_args(const std::vector<double> &b, std::vector<double> &x) {
   return args;
 }
 
+// The answer for A x = b from x, after at most so many iterations.
+sxt_pcg_args solved(const Matrix<double> &a, const std::vector<double> &b, std::vector<double> &x,
+                    std::int64_t most = 100) {
+  sxt_pcg_args args = make_args(b, x);
+  args.max_iterations = most;
+  const sxt_matrix_query query = a.query();
+  const sxt_csr csr = a.view();
+  EXPECT_EQ(solve(&query.q, &csr.s.h, &args.h), SXT_OK);
+  return args;
+}
+
 TEST(PcgReference, SolvesATwoByTwoSystemInTwoSteps) {
   Matrix<double> a;
   a.append_row({{0, 4}, {1, 1}});
   a.append_row({{0, 1}, {1, 3}});
   const std::vector<double> b = {1, 2};
   std::vector<double> x = {2, 1};  // the textbook example: x = (1/11, 7/11)
-  sxt_pcg_args args = make_args(b, x);
-  const sxt_matrix_query query = a.query();
-  const sxt_csr csr = a.view();
-  ASSERT_EQ(solve(&query.q, &csr.s.h, &args.h), SXT_OK);
+  const sxt_pcg_args args = solved(a, b, x);
   EXPECT_EQ(args.reason, SXT_REASON_CONVERGED);
   EXPECT_EQ(args.iterations, 2);
   EXPECT_NEAR(x[0], 1.0 / 11, 1e-14);
@@ -63,11 +71,7 @@ TEST(PcgReference, FirstIterateIsSteepestDescent) {
   a.append_row({{0, 1}, {1, 3}});
   const std::vector<double> b = {1, 2};
   std::vector<double> x = {2, 1};
-  sxt_pcg_args args = make_args(b, x);
-  args.max_iterations = 1;
-  const sxt_matrix_query query = a.query();
-  const sxt_csr csr = a.view();
-  ASSERT_EQ(solve(&query.q, &csr.s.h, &args.h), SXT_OK);
+  const sxt_pcg_args args = solved(a, b, x, 1);
   EXPECT_EQ(args.reason, SXT_REASON_ITERATION_LIMIT);
   // r = (-8, -3), r'r = 73, r'Ar = 331
   EXPECT_NEAR(x[0], 2 - 8 * 73.0 / 331, 1e-15);
@@ -80,10 +84,7 @@ TEST(PcgReference, IndefiniteMatrixLeavesXAtTheLastIterate) {
   a.append_row({{1, -1}});
   const std::vector<double> b = {2, 1};
   std::vector<double> x = {0, 0};
-  sxt_pcg_args args = make_args(b, x);
-  const sxt_matrix_query query = a.query();
-  const sxt_csr csr = a.view();
-  ASSERT_EQ(solve(&query.q, &csr.s.h, &args.h), SXT_OK);
+  const sxt_pcg_args args = solved(a, b, x);
   EXPECT_EQ(args.reason, SXT_REASON_A_INDEFINITE);
   // First step: r = (2, 1), r'r = 5, r'Ar = 3, x = 5/3 r; the second direction has p'Ap < 0.
   EXPECT_EQ(args.iterations, 2);

@@ -12,6 +12,7 @@
 
 #include "plugins/pcg/shared/blocks.hpp"
 #include "sextant/sdk/cuda/memory.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::plugin::cuda {
 
@@ -48,12 +49,12 @@ sxt_status run_engine(const void *opaque, void *opened, const sxt_head *head, co
 }
 
 template <class State, class Session, class Engine>
-sxt_kernel new_engine(const char *name, const char *description) {
+sxt_kernel new_engine(const char *name, const char *description, const KernelCalls &calls) {
   sxt_kernel k = new_kernel(SXT_KIND_PCG, name, "cuda", description, run_engine<State, Session, Engine>);
   k.flags = SXT_KERNEL_DETERMINISTIC;
+  set_calls<State>(k, calls);
   k.open = open_engine<State, Session>;
   k.close = destroy<Session>;
-  k.release = destroy<State>;
   return k;
 }
 

@@ -8,6 +8,7 @@
 #include "model.hpp"
 #include "plugins/formats/dia.hpp"
 #include "plugins/pcg/shared/cuda/pcg.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace stencil {
 namespace {
@@ -47,15 +48,12 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = cuda::new_engine<State, Session, Engine>(
       "pcg.stencil.predict-recompute.cuda",
       "predict-and-recompute conjugate gradients on stencils of 5 to 27 points, one walk through the planes an "
-      "iteration, many a launch");
+      "iteration, many a launch",
+      {is_applicable, list_candidates, prepare, refresh});
   k.value_types = plugin::type_bit(SXT_F64) | plugin::type_bit(SXT_F32);
   k.min_level = 90;
   k.storages = storages;
   k.features = plugin::dia_features;
-  k.applicable = is_applicable;
-  k.candidates = list_candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
   return k;
 }();
 
@@ -63,7 +61,5 @@ const sxt_kernel kernel = [] {
 }  // namespace stencil
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&stencil::kernel};
-  static const sxt_plugin table = sextant::plugin::describe("pcg-stencil", kernels);
-  return *out = &table, SXT_OK;
+  return sextant::plugin::offer<&stencil::kernel>("pcg-stencil", out);
 }

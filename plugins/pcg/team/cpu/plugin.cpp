@@ -6,6 +6,7 @@
 #include "model.hpp"
 #include "sextant/plugin/order.h"
 #include "sextant/sdk/cpu/isa.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace team {
 namespace {
@@ -84,13 +85,9 @@ sxt_kernel kernel(const char *name, const char *description) {
   k.features = features;
   k.term_names = terms;
   k.term_defaults = term_defaults;
-  k.applicable = is_applicable<predicting>;
-  k.candidates = list_candidates<predicting>;
-  k.prepare = prepare<predicting>;
-  k.refresh = refresh;
+  plugin::set_calls<State>(k, {is_applicable<predicting>, list_candidates<predicting>, prepare<predicting>, refresh});
   k.open = open;
   k.close = plugin::destroy<Session>;
-  k.release = plugin::destroy<State>;
   return k;
 }
 

@@ -247,21 +247,9 @@ TEST(Team, ConfirmIsObeyed) {
   for (const char *name : recurrences) {
     SCOPED_TRACE(name);
     const Team<double> team(name, a, 2);
-    // GO_ON tightens twice, then REPLACE once, then STOP with core's own reason.
     std::vector<double> asked;
     Solve<double> s = from_zero(a, 1e-4);
-    s.x_is_zero = true;  // on entry only: the replacement needs a product
-    s.confirm = [&](std::int64_t k, double residual, double *tolerance, sxt_reason *reason) -> std::int32_t {
-      EXPECT_LE(residual, *tolerance);
-      EXPECT_EQ(residual, s.history[static_cast<std::size_t>(k)]);
-      EXPECT_EQ(s.confirmed, s.x);
-      asked.push_back(residual);
-      *tolerance /= 100;
-      if (asked.size() <= 2) return SXT_CONFIRM_GO_ON;
-      if (asked.size() == 3) return SXT_CONFIRM_REPLACE;
-      *reason = SXT_REASON_STAGNATED;
-      return SXT_CONFIRM_STOP;
-    };
+    confirm_in_turn(s, asked);
     ASSERT_EQ(team.solve(s, 2), SXT_OK);
     EXPECT_EQ(s.args.reason, SXT_REASON_STAGNATED);
     ASSERT_EQ(asked.size(), 4u);
@@ -275,14 +263,7 @@ TEST(Team, ReplacementRestartsWhereTheRecursionHadLied) {
   for (const char *name : recurrences) {
     SCOPED_TRACE(name);
     Solve<double> s = from_zero(a, 1e-9);
-    s.observe = [&](std::int64_t k, double) {
-      if (k == 10) s.x[17] += 0.5;
-      return SXT_REASON_NONE;
-    };
-    s.confirm = [&](std::int64_t, double, double *, sxt_reason *reason) -> std::int32_t {
-      if (true_residual(a, s.b, s.x) > s.tolerance) return SXT_CONFIRM_REPLACE;
-      return *reason = SXT_REASON_CONVERGED, SXT_CONFIRM_STOP;
-    };
+    spoil_tenth(a, s);
     ASSERT_EQ(Team<double>(name, a, 2).solve(s, 2), SXT_OK);
     EXPECT_EQ(s.args.reason, SXT_REASON_CONVERGED);
     EXPECT_GE(s.args.replacements, 1);

@@ -132,18 +132,12 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
 
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
                    void **out) {
-  return plugin::guard(exec, [&]() -> sxt_status {
-    const sxt_csr *a = nullptr;
-    if (const sxt_status status = precondition::need_csr(*problem, -1, exec, &a); status != SXT_OK) return status;
+  return precondition::build_state<State>(problem, candidate, exec, out, [&](State &state, const sxt_csr &a) {
     const auto &query = plugin::as<sxt_preconditioner_query>(problem->query);
-    auto state = std::make_unique<State>();
-    state->type = problem->query->value_type;
-    state->n = a->s.rows;
-    state->threads = candidate ? candidate->launch[0] : exec->threads;
     const double size = precondition::number_or(query, precondition::block_jacobi, precondition::default_block);
-    lay_out(*state, *a, static_cast<std::int64_t>(size), exec);
-    if (const sxt_status status = compute(*state, *a, exec); status != SXT_OK) return status;
-    return plugin::give(state.release(), out);
+    state.threads = candidate ? candidate->launch[0] : exec->threads;  // nothing is laid out for each thread
+    lay_out(state, a, static_cast<std::int64_t>(size), exec);
+    return compute(state, a, exec);
   });
 }
 
@@ -169,15 +163,13 @@ const char *const variants[] = {"block-jacobi:4", "block-jacobi:16", "block-jaco
 const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), precondition::block_jacobi.name, nullptr, variants,
                                  precondition::block_jacobi.typical_iterations};
 
+const sxt_kernel kernel = precondition::csr_kernel<State>(
+    "preconditioner.block-jacobi.cpu", "cpu", "the inverses of diagonal blocks of 2 to 32 rows, as Cholesky factors",
+    {applicable, candidates, prepare, precondition::refresh<State, compute>, run}, &ops, plugin::cpu_terms);
+
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   plugin::take_team(host);
-  static const sxt_kernel kernel = precondition::csr_kernel<State>(
-      "preconditioner.block-jacobi.cpu", "cpu", "the inverses of diagonal blocks of 2 to 32 rows, as Cholesky factors",
-      {applicable, candidates, prepare, precondition::refresh<State, compute>, run}, &ops, plugin::cpu_terms);
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin table = plugin::describe("preconditioner-block-jacobi", kernels);
-  *out = &table;
-  return SXT_OK;
+  return plugin::offer<&kernel>("preconditioner-block-jacobi", out);
 }

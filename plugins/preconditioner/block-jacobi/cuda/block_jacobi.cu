@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "plugins/preconditioner/shared/cuda/factor.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace {
 
@@ -293,7 +294,5 @@ const sxt_kernel kernel = device::side_by_side(methods::csr_kernel<State>(
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("preconditioner-block-jacobi-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("preconditioner-block-jacobi-cuda", out);
 }

@@ -136,10 +136,6 @@ void apply(const State &state, const T *r, T *z, char *scratch, std::uint64_t st
   }
 }
 
-std::uint64_t vector_bytes(std::int64_t n, sxt_value_type type) {
-  return (static_cast<std::uint64_t>(n) * plugin::value_bytes(type) + 255) / 256 * 256;
-}
-
 sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const sxt_status status = precondition::applies(head, precondition::chebyshev, reason);
   return status == SXT_OK ? precondition::check_degree(plugin::as<sxt_preconditioner_query>(head), reason) : status;
@@ -168,29 +164,22 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
     candidate.setup_s = precondition::lanczos_steps * (nnz / threads + 4 * n) * 1.5e-9 + n * 20e-9;
     candidate.state_bytes =
         static_cast<std::uint64_t>(n * (3 * bytes + 8 + static_cast<double>(precondition::real_bytes(type))));
-    candidate.scratch_bytes = 3 * vector_bytes(query.m.rows, type);
+    candidate.scratch_bytes = 3 * precondition::vector_bytes(query.m.rows, type);
   });
   return SXT_OK;
 }
 
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
                    void **out) {
-  return plugin::guard(exec, [&]() -> sxt_status {
-    const sxt_csr *a = nullptr;
-    if (const sxt_status status = precondition::need_csr(*problem, -1, exec, &a); status != SXT_OK) return status;
-    auto state = std::make_unique<State>();
-    state->type = problem->query->value_type;
-    state->n = a->s.rows;
-    state->threads = plugin::team_size(candidate ? candidate->launch[0] : exec->threads, *exec);
+  return precondition::build_state<State>(problem, candidate, exec, out, [&](State &state, const sxt_csr &a) {
     const double chosen = candidate && candidate->launch[1] > 0 ? static_cast<double>(candidate->launch[1]) : 5;
     const auto &query = plugin::as<sxt_preconditioner_query>(problem->query);
-    state->degree = static_cast<int>(precondition::number_or(query, precondition::chebyshev, chosen));
-    const auto rows = static_cast<std::uint64_t>(state->n);
-    state->offsets = precondition::Offsets(exec, *a);
-    state->inverse = plugin::Memory(exec, SXT_SPACE_HOST, rows * precondition::real_bytes(state->type));
-    state->work = plugin::Memory(exec, SXT_SPACE_HOST, 3 * rows * plugin::value_bytes(state->type));
-    if (const sxt_status status = compute(*state, *a, exec); status != SXT_OK) return status;
-    return plugin::give(state.release(), out);
+    state.degree = static_cast<int>(precondition::number_or(query, precondition::chebyshev, chosen));
+    const auto rows = static_cast<std::uint64_t>(state.n);
+    state.offsets = precondition::Offsets(exec, a);
+    state.inverse = plugin::Memory(exec, SXT_SPACE_HOST, rows * precondition::real_bytes(state.type));
+    state.work = plugin::Memory(exec, SXT_SPACE_HOST, 3 * rows * plugin::value_bytes(state.type));
+    return compute(state, a, exec);
   });
 }
 
@@ -198,7 +187,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   const State &state = *static_cast<const State *>(opaque);
   const auto &args = plugin::as<sxt_preconditioner_args>(head);
   if (const auto status = precondition::check_args(args, state.n, state.usable, exec); status != SXT_OK) return status;
-  const std::uint64_t bytes = vector_bytes(state.n, state.type);
+  const std::uint64_t bytes = precondition::vector_bytes(state.n, state.type);
   if (const auto status = plugin::need_scratch(exec, 3 * bytes); status != SXT_OK) return status;
   return plugin::with_matrix_types(
       state.type, state.a.s.value_type, [&]<class T, class M>(plugin::Tag<T>, plugin::Tag<M>) {
@@ -212,15 +201,13 @@ const char *const variants[] = {"chebyshev:3", "chebyshev:7", nullptr};
 const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), precondition::chebyshev.name, nullptr, variants,
                                  precondition::chebyshev.typical_iterations};
 
+const sxt_kernel kernel = precondition::csr_kernel<State>(
+    "preconditioner.chebyshev.cpu", "cpu", "a Chebyshev polynomial of A, scaled by its diagonal, of odd degree",
+    {applicable, candidates, prepare, precondition::refresh<State, compute>, run}, &ops, plugin::cpu_terms);
+
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   plugin::take_team(host);
-  static const sxt_kernel kernel = precondition::csr_kernel<State>(
-      "preconditioner.chebyshev.cpu", "cpu", "a Chebyshev polynomial of A, scaled by its diagonal, of odd degree",
-      {applicable, candidates, prepare, precondition::refresh<State, compute>, run}, &ops, plugin::cpu_terms);
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin table = plugin::describe("preconditioner-chebyshev", kernels);
-  *out = &table;
-  return SXT_OK;
+  return plugin::offer<&kernel>("preconditioner-chebyshev", out);
 }

@@ -8,6 +8,7 @@
 
 #include "plugins/preconditioner/shared/chebyshev.hpp"
 #include "plugins/preconditioner/shared/cuda/factor.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace {
 
@@ -353,7 +354,5 @@ const sxt_kernel kernel = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("preconditioner-chebyshev-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("preconditioner-chebyshev-cuda", out);
 }

@@ -166,16 +166,9 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
 template <int power>
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
                    void **out) {
-  return plugin::guard(exec, [&]() -> sxt_status {
-    const sxt_csr *a = nullptr;
-    if (const sxt_status status = precondition::need_csr(*problem, -1, exec, &a); status != SXT_OK) return status;
-    auto state = std::make_unique<State>();
-    state->type = problem->query->value_type;
-    state->n = a->s.rows;
-    state->threads = plugin::team_size(candidate ? candidate->launch[0] : exec->threads, *exec);
-    lay_out(*state, *a, power, exec);
-    if (const sxt_status status = compute(*state, *a, exec); status != SXT_OK) return status;
-    return plugin::give(state.release(), out);
+  return precondition::build_state<State>(problem, candidate, exec, out, [&](State &state, const sxt_csr &a) {
+    lay_out(state, a, power, exec);
+    return compute(state, a, exec);
   });
 }
 
@@ -192,25 +185,24 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
 }
 
 template <int power>
-const sxt_kernel *kernel(const char *name, const char *description) {
+sxt_kernel new_method(const char *name, const char *description) {
   static const sxt_preconditioner_factors_ops ops =
       precondition::factors_ops(method_of(power), precondition::factor_pair<State>);
-  static const sxt_kernel k =
-      precondition::factored_kernel<State>(name, "cpu", description,
-                                           {applicable<power>, candidates<power>, prepare<power>,
-                                            precondition::refresh<State, compute>, run, precondition::open_products<2>},
-                                           &ops, plugin::cpu_terms);
-  return &k;
+  return precondition::factored_kernel<State>(
+      name, "cpu", description,
+      {applicable<power>, candidates<power>, prepare<power>, precondition::refresh<State, compute>, run,
+       precondition::open_products<2>},
+      &ops, plugin::cpu_terms);
 }
+
+const sxt_kernel of_matrix =
+    new_method<1>("preconditioner.fsai.cpu", "factorised sparse approximate inverse on the pattern of tril(A)");
+const sxt_kernel of_square =
+    new_method<2>("preconditioner.fsai-2.cpu", "factorised sparse approximate inverse on the pattern of tril(A^2)");
 
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   plugin::take_team(host);
-  static const sxt_kernel *const kernels[] = {
-      kernel<1>("preconditioner.fsai.cpu", "factorised sparse approximate inverse on the pattern of tril(A)"),
-      kernel<2>("preconditioner.fsai-2.cpu", "factorised sparse approximate inverse on the pattern of tril(A^2)")};
-  static const sxt_plugin table = plugin::describe("preconditioner-fsai", kernels);
-  *out = &table;
-  return SXT_OK;
+  return plugin::offer<&of_matrix, &of_square>("preconditioner-fsai", out);
 }

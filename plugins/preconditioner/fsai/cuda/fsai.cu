@@ -6,6 +6,7 @@
 
 #include "plugins/preconditioner/shared/cuda/factor.hpp"
 #include "plugins/preconditioner/shared/fsai.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace {
 
@@ -397,22 +398,22 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
 }
 
 template <int power>
-const sxt_kernel *kernel(const char *name, const char *description) {
+sxt_kernel new_method(const char *name, const char *description) {
   static const sxt_preconditioner_factors_ops ops = methods::factors_ops(method_of(power), methods::factor_pair<State>);
-  static const sxt_kernel k = device::side_by_side(
+  return device::side_by_side(
       methods::factored_kernel<State>(name, "cuda", description,
                                       {applicable<power>, candidates<power>, prepare<power>,
                                        device::refresh<State, compute>, run, device::open_pair<State>},
                                       &ops, cuda::cuda_terms));
-  return &k;
 }
+
+const sxt_kernel of_matrix =
+    new_method<1>("preconditioner.fsai.cuda", "factorised sparse approximate inverse on the pattern of tril(A)");
+const sxt_kernel of_square =
+    new_method<2>("preconditioner.fsai-2.cuda", "factorised sparse approximate inverse on the pattern of tril(A^2)");
 
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {
-      kernel<1>("preconditioner.fsai.cuda", "factorised sparse approximate inverse on the pattern of tril(A)"),
-      kernel<2>("preconditioner.fsai-2.cuda", "factorised sparse approximate inverse on the pattern of tril(A^2)")};
-  static const sxt_plugin plugin = describe("preconditioner-fsai-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&of_matrix, &of_square>("preconditioner-fsai-cuda", out);
 }

@@ -7,6 +7,7 @@
 
 #include "sextant/plugin/kinds/preconditioner.h"
 #include "sextant/sdk/cpu/threads.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace {
 
@@ -164,7 +165,7 @@ sxt_status scaling(const void *state, const void **s) {
 const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), "jacobi", scaling, nullptr, 1};
 const char *const storages[] = {SXT_KIND_STORAGE_CSR, nullptr};
 
-sxt_kernel describe_kernel() {
+const sxt_kernel kernel = [] {
   sxt_kernel k = plugin::new_kernel(SXT_KIND_PRECONDITIONER, "preconditioner.jacobi.cpu", "cpu",
                                     "the inverse of the diagonal; also as a symmetric scaling of the matrix", run);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
@@ -172,21 +173,13 @@ sxt_kernel describe_kernel() {
   k.storages = storages;
   k.term_names = plugin::cpu_terms;
   k.ops = &ops;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = plugin::destroy<State>;
+  plugin::set_calls<State>(k, {applicable, candidates, prepare, refresh});
   return k;
-}
+}();
 
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   plugin::take_team(host);
-  static const sxt_kernel kernel = describe_kernel();
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin table = plugin::describe("preconditioner-jacobi", kernels);
-  *out = &table;
-  return SXT_OK;
+  return plugin::offer<&kernel>("preconditioner-jacobi", out);
 }

@@ -7,6 +7,7 @@
 #include "plugins/preconditioner/shared/preconditioner.hpp"
 #include "sextant/plugin/kinds/preconditioner.h"
 #include "sextant/sdk/cuda/storage.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace {
 
@@ -204,7 +205,5 @@ const sxt_kernel kernel = precondition::csr_kernel<State>(
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("preconditioner-jacobi-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("preconditioner-jacobi-cuda", out);
 }

@@ -5,6 +5,7 @@
 #include "reference.hpp"
 #include "sextant/plugin/kinds/preconditioner.h"
 #include "sextant/sdk/cpu/threads.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace preconditioner_reference {
 namespace {
@@ -66,10 +67,7 @@ const sxt_kernel &identity() {
     k.value_types = plugin::all_value_types;
     k.term_names = plugin::cpu_terms;
     k.ops = &ops;
-    k.applicable = applicable;
-    k.candidates = candidates;
-    k.prepare = prepare;
-    k.release = plugin::destroy<State>;
+    plugin::set_calls<State>(k, {applicable, candidates, prepare});
     return k;
   }();
   return table;

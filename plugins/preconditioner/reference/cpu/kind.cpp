@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kind sxt.preconditioner/1. Members differ by method, so there is no common answer: a case asks for z = M r with A
 // Hermitian positive definite and checks what every member promises of M.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -206,10 +207,30 @@ sxt_status check(const Case &c, double *error, sxt_message *message) {
   return SXT_OK;
 }
 
-sxt_status compare(const sxt_case *got, const sxt_case *, double *error, sxt_message *message) {
+// How far z is from another answer of the same kernel to the same question. The reference, M = identity, is none: its z
+// is r.
+template <class T>
+sxt_status differ(const Case &c, const Case &like, double *error, sxt_message *message) {
+  const auto *z = reinterpret_cast<const T *>(c.z.data()), *other = reinterpret_cast<const T *>(like.z.data());
+  double apart = 0, size = 0;
+  for (std::int64_t i = 0; i < c.args.n; ++i) {
+    apart = std::max(apart, static_cast<double>(std::abs(z[i] - other[i])));
+    size = std::max(size, static_cast<double>(std::abs(other[i])));
+  }
+  const double bound = std::sqrt(static_cast<double>(std::numeric_limits<plugin::real_of<T>>::epsilon())) * size;
+  if (c.z == like.z || like.z == like.r || !(size < std::numeric_limits<double>::infinity())) return SXT_OK;
+  *error = std::max(*error, apart / std::max(bound, 1e-300));
+  if (apart > bound) plugin::refuse(message, "z differs by %.6g of %.6g from what M gave before", apart, size);
+  return SXT_OK;
+}
+
+sxt_status compare(const sxt_case *got, const sxt_case *want, double *error, sxt_message *message) {
   const Case &c = *static_cast<const Case *>(got->owner);
-  return plugin::with_value_type(c.query.m.q.value_type,
-                                 [&]<class T>(plugin::Tag<T>) { return check<T>(c, error, message); });
+  return plugin::with_value_type(c.query.m.q.value_type, [&]<class T>(plugin::Tag<T>) {
+    const sxt_status status = check<T>(c, error, message);
+    if (status != SXT_OK || !want || !(*error <= 1)) return status;
+    return differ<T>(c, *static_cast<const Case *>(want->owner), error, message);
+  });
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ inline constexpr int threads = 256;
 // ---- numbers ------------------------------------------------------------------------------------------------------
 
 using cuda::complex_valued, cuda::convert, cuda::Real;
+using methods::vector_bytes, plugin::need_scratch;
 
 // The real part of conj(a) b.
 template <class T>
@@ -341,10 +342,6 @@ inline double factor_bytes(double n, double nnz, sxt_value_type type) {
 // ---- kernels of the kind
 // ---------------------------------------------------------------------------------------------
 
-// Bytes of a vector in scratch, so that the next one is aligned.
-inline std::uint64_t vector_bytes(std::int64_t n, sxt_value_type type) {
-  return (static_cast<std::uint64_t>(n) * value_bytes(type) + 255) / 256 * 256;
-}
 // Sectors of an entry's elements of this many vectors side by side, at worst.
 inline double sectors_of(int columns, std::uint64_t value_bytes) {
   return std::max(1.0, columns * static_cast<double>(value_bytes) / 32);
@@ -358,11 +355,6 @@ inline double captured(double launches) {
 inline int columns_of(const sxt_preconditioner_args &args) {
   if (!SXT_HAS(&args.h, sxt_preconditioner_columns_args, n_rhs)) return 1;
   return reinterpret_cast<const sxt_preconditioner_columns_args &>(args).n_rhs;
-}
-inline sxt_status need_scratch(const sxt_exec *exec, std::uint64_t bytes) {
-  if (bytes <= exec->scratch_bytes) return SXT_OK;
-  return error(exec, SXT_E_STATE, "%llu bytes of scratch lent, %llu needed", (unsigned long long)exec->scratch_bytes,
-               (unsigned long long)bytes);
 }
 
 // ---- inner products of probes

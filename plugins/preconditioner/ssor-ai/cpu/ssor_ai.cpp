@@ -163,10 +163,6 @@ void apply_second(const State &state, const T *r, T *z, T *u, T *t, int team) {
   precondition::apply_factor<T>(state.upper, w, u, t, nullptr, z, team);
 }
 
-std::uint64_t vector_bytes(std::int64_t n, sxt_value_type type) {
-  return (static_cast<std::uint64_t>(n) * plugin::value_bytes(type) + 255) / 256 * 256;
-}
-
 template <int order>
 sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   return precondition::applies(head, method_of(order), reason);
@@ -196,7 +192,7 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
     candidate.setup_s = static_cast<double>(query.m.nnz) * (4e-9 + probes * 3 * order * 1e-9) + n * 20e-9;
     candidate.state_bytes = static_cast<std::uint64_t>(2 * precondition::factor_bytes(n, entries, type) +
                                                        n * static_cast<double>(precondition::real_bytes(type)));
-    candidate.scratch_bytes = static_cast<std::uint64_t>(order) * vector_bytes(query.m.rows, type);
+    candidate.scratch_bytes = static_cast<std::uint64_t>(order) * precondition::vector_bytes(query.m.rows, type);
   });
   return SXT_OK;
 }
@@ -204,27 +200,20 @@ sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_mac
 template <int order>
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, const sxt_filled *, const sxt_exec *exec,
                    void **out) {
-  return plugin::guard(exec, [&]() -> sxt_status {
-    const sxt_csr *a = nullptr;
-    if (const sxt_status status = precondition::need_csr(*problem, -1, exec, &a); status != SXT_OK) return status;
-    auto state = std::make_unique<State>();
-    state->type = problem->query->value_type;
-    state->n = a->s.rows;
-    state->threads = plugin::team_size(candidate ? candidate->launch[0] : exec->threads, *exec);
-    state->order = order;
-    state->omega = precondition::number_or(plugin::as<sxt_preconditioner_query>(problem->query), method_of(order), 0);
-    state->offsets = precondition::Offsets(exec, *a);
+  return precondition::build_state<State>(problem, candidate, exec, out, [&](State &state, const sxt_csr &a) {
+    state.order = order;
+    state.omega = precondition::number_or(plugin::as<sxt_preconditioner_query>(problem->query), method_of(order), 0);
+    state.offsets = precondition::Offsets(exec, a);
     std::int64_t below = 0, above = 0;
-    plugin::for_each_entry(*a, {0, a->s.rows}, [&](std::int64_t i, std::int64_t, std::int64_t j) {
-      below += j < i || (j == i && with_diagonal(*state));
-      above += j > i || (j == i && with_diagonal(*state));
+    plugin::for_each_entry(a, {0, a.s.rows}, [&](std::int64_t i, std::int64_t, std::int64_t j) {
+      below += j < i || (j == i && with_diagonal(state));
+      above += j > i || (j == i && with_diagonal(state));
     });
-    state->lower = Factor(exec, state->n, below, state->type);
-    state->upper = Factor(exec, state->n, above, state->type);
-    state->scale = plugin::Memory(exec, SXT_SPACE_HOST,
-                                  static_cast<std::uint64_t>(state->n) * precondition::real_bytes(state->type));
-    if (const sxt_status status = compute(*state, *a, true, exec); status != SXT_OK) return status;
-    return plugin::give(state.release(), out);
+    state.lower = Factor(exec, state.n, below, state.type);
+    state.upper = Factor(exec, state.n, above, state.type);
+    state.scale = plugin::Memory(exec, SXT_SPACE_HOST,
+                                 static_cast<std::uint64_t>(state.n) * precondition::real_bytes(state.type));
+    return compute(state, a, true, exec);
   });
 }
 
@@ -233,7 +222,7 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
   const State &state = *static_cast<const State *>(opaque);
   const auto &args = plugin::as<sxt_preconditioner_args>(head);
   if (const auto status = precondition::check_args(args, state.n, state.usable, exec); status != SXT_OK) return status;
-  const std::uint64_t bytes = vector_bytes(state.n, state.type);
+  const std::uint64_t bytes = precondition::vector_bytes(state.n, state.type);
   if (const auto status = plugin::need_scratch(exec, order * bytes); status != SXT_OK) return status;
   const int team = plugin::team_size(state.threads, *exec);
   return plugin::with_value_type(state.type, [&]<class T>(plugin::Tag<T>) {
@@ -254,26 +243,24 @@ sxt_status compute_again(State &state, const sxt_csr &csr, const sxt_exec *exec)
 }
 
 template <int order>
-const sxt_kernel *kernel(const char *name, const char *description) {
+sxt_kernel new_method(const char *name, const char *description) {
   static const sxt_preconditioner_factors_ops ops =
       precondition::factors_ops(method_of(order), precondition::factor_pair<State>);
   const precondition::Functions functions{applicable<order>, candidates<order>,
                                           prepare<order>,    precondition::refresh<State, compute_again>,
                                           run<order>,        order == 1 ? precondition::open_products<2> : nullptr};
-  static const sxt_kernel k =
-      order == 1 ? precondition::factored_kernel<State>(name, "cpu", description, functions, &ops, plugin::cpu_terms)
-                 : precondition::csr_kernel<State>(name, "cpu", description, functions, &ops.one, plugin::cpu_terms);
-  return &k;
+  return order == 1 ? precondition::factored_kernel<State>(name, "cpu", description, functions, &ops, plugin::cpu_terms)
+                    : precondition::csr_kernel<State>(name, "cpu", description, functions, &ops.one, plugin::cpu_terms);
 }
+
+const sxt_kernel one_term = new_method<1>("preconditioner.ssor-ai.cpu",
+                                          "SSOR with one Neumann term instead of triangular solves: two products");
+const sxt_kernel two_terms =
+    new_method<2>("preconditioner.ssor-ai-2.cpu", "SSOR with two Neumann terms instead of triangular solves: four");
 
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   plugin::take_team(host);
-  static const sxt_kernel *const kernels[] = {
-      kernel<1>("preconditioner.ssor-ai.cpu", "SSOR with one Neumann term instead of triangular solves: two products"),
-      kernel<2>("preconditioner.ssor-ai-2.cpu", "SSOR with two Neumann terms instead of triangular solves: four")};
-  static const sxt_plugin table = plugin::describe("preconditioner-ssor-ai", kernels);
-  *out = &table;
-  return SXT_OK;
+  return plugin::offer<&one_term, &two_terms>("preconditioner-ssor-ai", out);
 }

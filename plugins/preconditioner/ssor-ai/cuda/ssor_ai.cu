@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "plugins/preconditioner/shared/cuda/factor.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace {
 
@@ -280,24 +281,24 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
 }
 
 template <int order>
-const sxt_kernel *kernel(const char *name, const char *description) {
+sxt_kernel new_method(const char *name, const char *description) {
   static const sxt_preconditioner_factors_ops ops = methods::factors_ops(method_of(order), methods::factor_pair<State>);
   const methods::Functions functions{
       applicable<order>, candidates<order>,
       prepare<order>,    device::refresh<State, compute>,
       run<order>,        order == 1 ? device::open_pair<State> : device::open_factors<State>};
-  static const sxt_kernel k = device::side_by_side(
+  return device::side_by_side(
       order == 1 ? methods::factored_kernel<State>(name, "cuda", description, functions, &ops, cuda::cuda_terms)
                  : methods::csr_kernel<State>(name, "cuda", description, functions, &ops.one, cuda::cuda_terms));
-  return &k;
 }
+
+const sxt_kernel one_term = new_method<1>("preconditioner.ssor-ai.cuda",
+                                          "SSOR with one Neumann term instead of triangular solves: two products");
+const sxt_kernel two_terms =
+    new_method<2>("preconditioner.ssor-ai-2.cuda", "SSOR with two Neumann terms instead of triangular solves: four");
 
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {
-      kernel<1>("preconditioner.ssor-ai.cuda", "SSOR with one Neumann term instead of triangular solves: two products"),
-      kernel<2>("preconditioner.ssor-ai-2.cuda", "SSOR with two Neumann terms instead of triangular solves: four")};
-  static const sxt_plugin plugin = describe("preconditioner-ssor-ai-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&one_term, &two_terms>("preconditioner-ssor-ai-cuda", out);
 }

@@ -4,6 +4,7 @@
 // not with n. Squares of single precision are summed in double precision: they can neither overflow nor vanish.
 #include "blocks_table.hpp"
 #include "sextant/plugin/kinds/reduction.h"
+#include "sextant/sdk/cpu/type_table.hpp"
 #include "sextant/sdk/cpu/vector_sums.hpp"
 
 namespace sextant_reduction_blocks::SXT_ISA {
@@ -180,17 +181,8 @@ constexpr void fill_type(Table &table, int type) {
   }
 }
 
-// Filled by the compiler: no code of an instruction set may run before it is known to be there.
-constexpr Table make_table() {
-  Table table{};
-  fill_type<float, 1>(table, SXT_F32 - 1);
-  fill_type<double, 1>(table, SXT_F64 - 1);
-  fill_type<float, 2>(table, SXT_C64 - 1);
-  fill_type<double, 2>(table, SXT_C128 - 1);
-  return table;
-}
-
 extern const Table table;
-constinit const Table table = make_table();
+constinit const Table table =
+    table_of_types<Table>([]<class R, int C>(Number<R, C>, Table &table, int type) { fill_type<R, C>(table, type); });
 
 }  // namespace sextant_reduction_blocks::SXT_ISA

@@ -2,19 +2,12 @@
 // The functions of blocks_lanes.cpp for each instruction set.
 #pragma once
 
-#include <stdint.h>
+#include "plugins/reduction/shared/terms.hpp"
 
 namespace sextant_reduction_blocks {
 
-enum Terms { values, products, conjugate_products, magnitudes, squares, term_kinds };
-enum { types = 4 };
+using namespace sextant_reduction;
 
-// One reduction's operands; scale multiplies every element before it is squared.
-struct Call {
-  const void *x, *y;
-  int64_t n;
-  double scale;
-};
 // The result of one range: a sum (re, im), or an extreme and its index.
 struct Partial {
   double value[2];

@@ -11,6 +11,7 @@
 #include "plugins/reduction/shared/reduction.hpp"
 #include "sextant/sdk/cpu/simd.hpp"
 #include "sextant/sdk/cpu/team_sums.hpp"
+#include "sextant/sdk/describe.hpp"
 
 SXT_ISA_TABLE(sextant_reduction_blocks, Table)
 
@@ -90,24 +91,11 @@ lanes::Partial largest(const Run &run, lanes::Function f) {
   });
 }
 
-// The plain sum of squares where it is safe; else every element scaled by a power of two, which rounds nothing.
 template <class T>
 double norm(Run run) {
-  using Limits = std::numeric_limits<double>;
-  const T *x = static_cast<const T *>(run.call.x);
-  const double plain = sum(run, lanes::squares).value[0];
-  const double safe = static_cast<double>(run.call.n) * Limits::min() / Limits::epsilon();
-  if (std::isnan(plain) || (plain > safe && plain <= Limits::max())) return std::sqrt(plain);
-  double most = largest(run, run.table.largest[run.type]).value[0];
-  if (most == 0 || std::isnan(most)) return most;
-  if (std::isinf(most)) {  // infinite, or |re| + |im| beyond the largest number
-    for (std::int64_t i = 0; i < run.call.n; ++i)
-      if (std::isinf(std::real(x[i])) || std::isinf(std::imag(x[i]))) return most;
-    most = static_cast<double>(std::numeric_limits<real_of<T>>::max());
-  }
-  const int exponent = std::clamp(-std::ilogb(most), Limits::min_exponent, Limits::max_exponent - 1);
-  run.call.scale = std::ldexp(1.0, exponent);
-  return std::ldexp(std::sqrt(sum(run, lanes::squares).value[0]), -exponent);
+  const auto squares = [&](double scale) { return run.call.scale = scale, sum(run, lanes::squares).value[0]; };
+  const auto most = [&] { return largest(run, run.table.largest[run.type]).value[0]; };
+  return scaled_norm<double>(static_cast<const T *>(run.call.x), run.call.n, squares, most);
 }
 
 template <class T>
@@ -178,10 +166,7 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_REDUCTION, "reduction.blocks.cpu", "cpu",
                             "eight full-width accumulators a thread, one range a thread", run);
   k.term_names = cpu_step_terms;
-  k.applicable = working_precision_applicable;
-  k.candidates = candidates;
-  k.prepare = prepare_team_sums<lanes::Table, lanes::isa_table>;
-  k.release = destroy<State>;
+  set_calls<State>(k, {working_precision_applicable, candidates, prepare_team_sums<lanes::Table, lanes::isa_table>});
   return k;
 }();
 
@@ -189,7 +174,5 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   take_team(host);
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("reduction-blocks", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("reduction-blocks", out);
 }

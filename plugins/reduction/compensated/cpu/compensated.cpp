@@ -10,6 +10,8 @@
 #include "plugins/reduction/shared/reduction.hpp"
 #include "sextant/sdk/cpu/simd.hpp"
 #include "sextant/sdk/cpu/team_sums.hpp"
+#include "sextant/sdk/describe.hpp"
+#include "sextant/sdk/wide.hpp"
 
 SXT_ISA_TABLE(sextant_reduction_compensated, Table)
 
@@ -106,14 +108,6 @@ double norm(Run run) {
 }
 
 template <class T>
-T narrow(std::complex<double> value) {
-  if constexpr (is_complex<T>)
-    return T(static_cast<real_of<T>>(value.real()), static_cast<real_of<T>>(value.imag()));
-  else
-    return static_cast<T>(value.real());
-}
-
-template <class T>
 sxt_status reduce(const sxt_reduction_args &args, const Run &run, const sxt_exec *exec) {
   T *value = static_cast<T *>(args.result);
   auto *real = static_cast<real_of<T> *>(args.result);
@@ -146,10 +140,7 @@ const sxt_kernel kernel = [] {
                             "sums as if in twice the working precision, rounded once", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.term_names = cpu_step_terms;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare_team_sums<lanes::Table, lanes::isa_table>;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare_team_sums<lanes::Table, lanes::isa_table>});
   return k;
 }();
 
@@ -157,7 +148,5 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   take_team(host);
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("reduction-compensated", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("reduction-compensated", out);
 }

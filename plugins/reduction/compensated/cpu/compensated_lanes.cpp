@@ -5,6 +5,7 @@
 // registers of any width, so bits do not depend on the instruction set.
 #include "compensated_table.hpp"
 #include "sextant/plugin/kinds/reduction.h"
+#include "sextant/sdk/cpu/type_table.hpp"
 #include "sextant/sdk/cpu/vectors.hpp"
 
 namespace sextant_reduction_compensated::SXT_ISA {
@@ -40,7 +41,7 @@ V widened(const R *p) {
   if constexpr (sizeof(R) == sizeof(double))
     return load<V>(p);
   else
-    return __builtin_convertvector((load<Vector<R, W * int{sizeof(R)}>>(p)), V);
+    return __builtin_convertvector((load<Vector<R, W *int{sizeof(R)}>>(p)), V);
 }
 
 // Products of single precision lose nothing in double.
@@ -163,17 +164,8 @@ constexpr void fill_type(Table &table, int type) {
   l[squares] = square_leaves<R, C>;
 }
 
-// Filled by the compiler: no code of an instruction set may run before it is known to be there.
-constexpr Table make_table() {
-  Table table{};
-  fill_type<float, 1>(table, SXT_F32 - 1);
-  fill_type<double, 1>(table, SXT_F64 - 1);
-  fill_type<float, 2>(table, SXT_C64 - 1);
-  fill_type<double, 2>(table, SXT_C128 - 1);
-  return table;
-}
-
 extern const Table table;
-constinit const Table table = make_table();
+constinit const Table table =
+    table_of_types<Table>([]<class R, int C>(Number<R, C>, Table &table, int type) { fill_type<R, C>(table, type); });
 
 }  // namespace sextant_reduction_compensated::SXT_ISA

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "plugins/reduction/shared/cuda/reduce_run.hpp"
+#include "sextant/sdk/describe.hpp"
 
 // Not at global scope: CUB's generated code expects cuda:: in the global namespace.
 namespace sextant::reduction_cub {
@@ -104,7 +105,5 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::reduction_cub;
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = sextant::plugin::describe("reduction-cuda-cub", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&kernel>("reduction-cuda-cub", out);
 }

@@ -10,6 +10,7 @@
 
 #include "sextant/plugin/kinds/reduction.h"
 #include "sextant/sdk/cuda/exec.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/vendor.hpp"
 
 namespace {
@@ -153,19 +154,14 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_REDUCTION, "reduction.cublas.cuda", "cuda", "cuBLAS dot, dotc and asum", run);
   k.flags = SXT_KERNEL_BASELINE | SXT_KERNEL_CAPTURABLE;
   k.term_names = cuda_terms;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
+  set_calls<State>(k, {applicable, candidates, prepare});
   k.open = open;
   k.close = destroy<Session>;
-  k.release = destroy<State>;
   return k;
 }();
 
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("reduction-cuda-cublas", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("reduction-cuda-cublas", out);
 }

@@ -3,6 +3,7 @@
 // the threads whose index is a multiple of twice that. Half of every warp idles from the first level on and each level
 // costs a modulo: kept to show why.
 #include "plugins/reduction/shared/cuda/reduce_steps.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace {
 
@@ -26,7 +27,5 @@ const sxt_kernel kernel = TreeSteps<Neighbours>::kernel(
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("reduction-cuda-interleaved", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("reduction-cuda-interleaved", out);
 }

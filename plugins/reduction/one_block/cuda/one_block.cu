@@ -3,6 +3,7 @@
 // of loads and two rounds of shuffles. Bound by the launch: bytes do not matter below about 16 K elements.
 #include "plugins/reduction/shared/cuda/gather.hpp"
 #include "plugins/reduction/shared/cuda/reduce_run.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace {
 
@@ -79,7 +80,5 @@ const sxt_kernel kernel = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("reduction-cuda-one-block", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("reduction-cuda-one-block", out);
 }

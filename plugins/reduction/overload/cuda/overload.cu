@@ -3,6 +3,7 @@
 // each first adds log2 n elements on its own ("thread overload"), a grid apart so that warps read whole lines. The tree
 // is that of the fourth variant.
 #include "plugins/reduction/shared/cuda/reduce_steps.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace {
 
@@ -63,7 +64,5 @@ const sxt_kernel kernel = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("reduction-cuda-overload", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("reduction-cuda-overload", out);
 }

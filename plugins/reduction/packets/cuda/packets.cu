@@ -6,6 +6,7 @@
 #include "plugins/reduction/shared/cuda/reduce_run.hpp"
 #include "sextant/sdk/cuda/generation.hpp"
 #include "sextant/sdk/cuda/grid.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace {
 
@@ -78,7 +79,5 @@ const sxt_kernel kernel = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("reduction-cuda-packets", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("reduction-cuda-packets", out);
 }

@@ -5,12 +5,12 @@
 #include "reduction_reference.hpp"
 
 #include "sextant/sdk/cpu/threads.hpp"
+#include "sextant/sdk/describe.hpp"
+#include "sextant/sdk/wide.hpp"
 
 using namespace sextant::plugin;
 
 namespace {
-
-using Long = std::complex<long double>;
 
 // One thread, extended precision: about eight cycles an element.
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
@@ -36,11 +36,6 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
   if (q.accuracy != SXT_ACCURACY_WORKING && q.operation <= SXT_REDUCTION_ASUM && !single)
     return refuse(reason, "extended precision is less than twice %s", value_name(q.q.value_type));
   return SXT_OK;
-}
-
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
-                   void **state) {
-  return guard(exec, [&] { return give(new sxt_value_type{problem->query->value_type}, state); });
 }
 
 // The first index of the largest magnitude; a NaN counts as larger than everything. -1 when there is no element.
@@ -97,15 +92,6 @@ T outermost(const T *x, std::int64_t n, int sign) {
   return best + T(0);  // either zero becomes +0
 }
 
-// A wide number as a T.
-template <class T>
-T narrow(Long value) {
-  if constexpr (is_complex<T>)
-    return T(static_cast<real_of<T>>(value.real()), static_cast<real_of<T>>(value.imag()));
-  else
-    return static_cast<T>(value.real());
-}
-
 template <class T>
 sxt_status reduce(const sxt_reduction_args &args, const sxt_exec *exec) {
   const T *x = static_cast<const T *>(args.x);
@@ -144,10 +130,7 @@ const sxt_kernel kernel = [] {
   k.version = 2;
   k.flags = SXT_KERNEL_REFERENCE | SXT_KERNEL_DETERMINISTIC;
   k.term_names = cpu_terms;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.release = destroy<sxt_value_type>;
+  set_calls<sxt_value_type>(k, {applicable, candidates, prepare_type});
   return k;
 }();
 
@@ -155,8 +138,5 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::reduction_reference;
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind.one};
-  static const sxt_plugin plugin = describe("reduction-reference", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &kind.one>("reduction-reference", out);
 }

@@ -3,6 +3,7 @@
 // are added to halves, and adjacent threads read adjacent words: no bank conflicts. Remaining costs: half of the
 // threads only load, and every level waits at a barrier.
 #include "plugins/reduction/shared/cuda/reduce_steps.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace {
 
@@ -25,7 +26,5 @@ const sxt_kernel kernel =
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("reduction-cuda-sequential", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("reduction-cuda-sequential", out);
 }

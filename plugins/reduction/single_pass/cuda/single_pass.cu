@@ -6,6 +6,7 @@
 #include "plugins/reduction/shared/cuda/gather.hpp"
 #include "plugins/reduction/shared/cuda/reduce_run.hpp"
 #include "sextant/sdk/cuda/grid.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace {
 
@@ -171,7 +172,5 @@ const sxt_kernel compensated = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&single_pass, &wide, &compensated};
-  static const sxt_plugin plugin = describe("reduction-cuda-single-pass", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&single_pass, &wide, &compensated>("reduction-cuda-single-pass", out);
 }

@@ -3,6 +3,7 @@
 // consecutive threads by a multiplication, so that warps stay whole. Remaining cost: bank conflicts of a warp's
 // threads.
 #include "plugins/reduction/shared/cuda/reduce_steps.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace {
 
@@ -26,7 +27,5 @@ const sxt_kernel kernel =
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("reduction-cuda-strided", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("reduction-cuda-strided", out);
 }

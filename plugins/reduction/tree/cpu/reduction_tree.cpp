@@ -10,6 +10,7 @@
 #include "plugins/reduction/shared/reduction.hpp"
 #include "sextant/sdk/cpu/simd.hpp"
 #include "sextant/sdk/cpu/team_sums.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/tree.hpp"
 #include "tree_table.hpp"
 
@@ -103,26 +104,12 @@ R most(const Run &run) {
   return static_cast<R>(0 + search(run, run.table.most[run.type], nothing, std::greater<>()).value);
 }
 
-// The plain sum of squares where it is safe; else every element scaled by a power of two, which rounds nothing.
 template <class T>
 real_of<T> norm(Run run) {
   using R = real_of<T>;
-  using Limits = std::numeric_limits<R>;
-  const T *x = static_cast<const T *>(run.call.x);
-  const R plain = sum<R>(run, lanes::squares);
-  // Squares below the normal numbers lose digits: together at most n times the least normal one.
-  const R safe = static_cast<R>(run.call.n) * Limits::min() / Limits::epsilon();
-  if (std::isnan(plain) || (plain > safe && plain <= Limits::max())) return std::sqrt(plain);
-  R most = static_cast<R>(largest(run).value);
-  if (most == 0 || std::isnan(most)) return most;
-  if (std::isinf(most)) {  // infinite, or |re| + |im| beyond the largest number
-    for (std::int64_t i = 0; i < run.call.n; ++i)
-      if (std::isinf(std::real(x[i])) || std::isinf(std::imag(x[i]))) return most;
-    most = Limits::max();
-  }
-  const int exponent = std::clamp(-std::ilogb(most), Limits::min_exponent, Limits::max_exponent - 1);
-  run.call.scale = std::ldexp(1.0, exponent);
-  return std::ldexp(std::sqrt(sum<R>(run, lanes::squares)), -exponent);
+  const auto squares = [&](double scale) { return run.call.scale = scale, sum<R>(run, lanes::squares); };
+  const auto most = [&] { return static_cast<R>(largest(run).value); };
+  return scaled_norm<R>(static_cast<const T *>(run.call.x), run.call.n, squares, most);
 }
 
 template <class T>
@@ -165,10 +152,7 @@ const sxt_kernel kernel = [] {
   k.version = 2;
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.term_names = cpu_step_terms;
-  k.applicable = working_precision_applicable;
-  k.candidates = candidates;
-  k.prepare = prepare_team_sums<lanes::Table, lanes::isa_table>;
-  k.release = destroy<State>;
+  set_calls<State>(k, {working_precision_applicable, candidates, prepare_team_sums<lanes::Table, lanes::isa_table>});
   return k;
 }();
 
@@ -176,7 +160,5 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   take_team(host);
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("reduction-tree", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("reduction-tree", out);
 }

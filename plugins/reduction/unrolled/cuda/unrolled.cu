@@ -3,6 +3,7 @@
 // completely, and the last warp needs no barriers. Remaining cost: one element a thread means n / 32 warps that mostly
 // wait.
 #include "plugins/reduction/shared/cuda/reduce_steps.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace {
 
@@ -51,7 +52,5 @@ const sxt_kernel kernel = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("reduction-cuda-unrolled", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("reduction-cuda-unrolled", out);
 }

@@ -3,6 +3,7 @@
 // The usual hand-written form today, and the baseline for tickets and packets, which save one launch.
 #include "plugins/reduction/shared/cuda/gather.hpp"
 #include "plugins/reduction/shared/cuda/reduce_run.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace {
 
@@ -75,7 +76,5 @@ const sxt_kernel kernel = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("reduction-cuda-warp-shuffle", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("reduction-cuda-warp-shuffle", out);
 }

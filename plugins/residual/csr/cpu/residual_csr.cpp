@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "sextant/sdk/residual.hpp"
 #include "rows_table.hpp"
 #include "sextant/sdk/cpu/isa.hpp"
 #include "sextant/sdk/cpu/simd.hpp"
 #include "sextant/sdk/cpu/threads.hpp"
+#include "sextant/sdk/describe.hpp"
+#include "sextant/sdk/residual.hpp"
 
 SXT_ISA_TABLE(sextant_residual_csr, Table)
 
@@ -65,10 +66,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_csr>(problem->a), SXT_OK;
-}
-
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const auto &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_residual_args>(head);
@@ -100,18 +97,12 @@ const sxt_kernel kernel = [] {
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.storages = storages;
   k.term_names = cpu_terms;
-  k.applicable = residual::has_one_type;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
+  set_calls<State>(k, {residual::has_one_type, candidates, prepare, refresh_pointer<State>});
   return k;
 }();
 
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("residual-csr", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("residual-csr", out);
 }

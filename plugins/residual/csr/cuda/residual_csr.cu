@@ -7,10 +7,11 @@
 #include <cstdint>
 
 #include "plugins/residual/shared/residual.hpp"
-#include "sextant/sdk/residual.hpp"
 #include "sextant/sdk/cuda/memory.hpp"
 #include "sextant/sdk/cuda/numbers.hpp"
 #include "sextant/sdk/cuda/spmv.hpp"
+#include "sextant/sdk/describe.hpp"
+#include "sextant/sdk/residual.hpp"
 
 using namespace sextant::plugin;
 
@@ -198,10 +199,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_csr>(problem->a), SXT_OK;
-}
-
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const auto &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_residual_args>(head);
@@ -243,18 +240,12 @@ const sxt_kernel kernel = [] {
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
   k.storages = storages;
   k.term_names = cuda::cuda_terms;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare, refresh_pointer<State>});
   return k;
 }();
 
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("residual-csr-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("residual-csr-cuda", out);
 }

@@ -6,8 +6,9 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sextant/sdk/residual.hpp"
 #include "sextant/sdk/cpu/csr.hpp"
+#include "sextant/sdk/describe.hpp"
+#include "sextant/sdk/residual.hpp"
 
 using namespace sextant::plugin;
 using sextant::residual_reference::Quad;
@@ -37,10 +38,6 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
                    void **state) {
   return guard(exec, [&] { return give(new State{&as<sxt_csr>(problem->a)}, state); });
-}
-
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_csr>(problem->a), SXT_OK;
 }
 
 Quad magnitude(Quad a) { return a < 0 ? -a : a; }
@@ -128,11 +125,7 @@ const sxt_kernel kernel = [] {
   k.flags = SXT_KERNEL_REFERENCE | SXT_KERNEL_DETERMINISTIC;
   k.storages = storages;
   k.term_names = cpu_terms;
-  k.applicable = sextant::residual::has_one_type;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
+  set_calls<State>(k, {sextant::residual::has_one_type, candidates, prepare, refresh_pointer<State>});
   return k;
 }();
 
@@ -140,8 +133,5 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::residual_reference;
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = describe("residual-reference", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &kind>("residual-reference", out);
 }

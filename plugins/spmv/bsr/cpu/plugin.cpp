@@ -10,6 +10,7 @@
 #include "plugins/formats/bsr.hpp"
 #include "sextant/sdk/cpu/simd.hpp"
 #include "sextant/sdk/cpu/spmv.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/type_pair.hpp"
 
 SXT_ISA_TABLE(spmv_bsr, Table)
@@ -89,10 +90,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_bsr>(problem->a), SXT_OK;
-}
-
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const auto &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_spmv_args>(head);
@@ -126,11 +123,7 @@ const sxt_kernel kernel = [] {
   k.storages = storages;
   k.features = features;
   k.term_names = spmv_terms;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare, refresh_pointer<State>});
   return k;
 }();
 
@@ -138,7 +131,5 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   take_team(host);
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("spmv-bsr", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("spmv-bsr", out);
 }

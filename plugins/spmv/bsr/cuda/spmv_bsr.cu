@@ -9,6 +9,7 @@
 #include "plugins/formats/bsr.hpp"
 #include "plugins/formats/cuda/ell_rows.hpp"
 #include "plugins/formats/cuda/plain_product.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::spmv_bsr_cuda {
 namespace {
@@ -194,7 +195,5 @@ const sxt_kernel kernel = [] {
 }  // namespace sextant::spmv_bsr_cuda
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant::spmv_bsr_cuda::kernel};
-  static const sxt_plugin plugin = sextant::plugin::describe("spmv-bsr-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&sextant::spmv_bsr_cuda::kernel>("spmv-bsr-cuda", out);
 }

@@ -9,6 +9,7 @@
 #include "coo_isa.hpp"
 #include "coo_model.hpp"
 #include "sextant/sdk/cpu/simd.hpp"
+#include "sextant/sdk/describe.hpp"
 
 SXT_ISA_TABLE(sextant::spmv_coo, Table)
 
@@ -69,10 +70,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
     return give(new State{&a, problem->query->value_type, static_cast<int>(segments), &isa_table(isa_level(candidate))},
                 state);
   });
-}
-
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_coo>(problem->a), SXT_OK;
 }
 
 // Sum of the run of entries that starts at k, and moves k behind it.
@@ -181,11 +178,7 @@ const sxt_kernel segmented_kernel = [] {
   k.storages = storages;
   k.features = features;
   k.term_names = spmv_terms;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare, refresh_pointer<State>});
   return k;
 }();
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "coo_model.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::spmv_coo {
 namespace {
@@ -31,10 +32,6 @@ sxt_status candidates(const sxt_query *query, const sxt_features *found, const s
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
                    void **state) {
   return guard(exec, [&] { return give(new State{&as<sxt_coo>(problem->a), problem->query->value_type}, state); });
-}
-
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_coo>(problem->a), SXT_OK;
 }
 
 template <class V, class M, class Index>
@@ -84,11 +81,7 @@ const sxt_kernel serial_kernel = [] {
   k.storages = storages;
   k.features = features;
   k.term_names = spmv_terms;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare, refresh_pointer<State>});
   return k;
 }();
 

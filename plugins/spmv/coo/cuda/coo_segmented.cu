@@ -6,6 +6,7 @@
 
 #include "coo_state.cuh"
 #include "plugins/formats/cuda/row_plan.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::spmv_coo_cuda {
 
@@ -86,10 +87,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<Segmented *>(state)->a = &as<sxt_coo>(problem->a), SXT_OK;
-}
-
 sxt_status open(const void *opaque, const sxt_filled *, const sxt_exec *exec, void **out) {
   const auto &state = *static_cast<const Segmented *>(opaque);
   return open_parts(exec, state.plan.parts(), block_rhs, state.type, out);
@@ -111,7 +108,7 @@ const sxt_kernel segmented_kernel = [] {
   sxt_kernel k = coo_kernel("spmv.coo.segmented.cuda", "coordinates in equal tiles, sums by segmented scans",
                             applicable, candidates, prepare, run);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
-  k.refresh = refresh;
+  k.refresh = refresh_pointer<Segmented>;
   k.open = open;
   k.close = destroy<PartSession>;
   k.release = destroy<Segmented>;

@@ -4,6 +4,7 @@
 
 #include "coo_state.cuh"
 #include "plugins/formats/cuda/entry_tiles.hpp"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant::plugin;
 
@@ -15,10 +16,6 @@ const char *const storages[] = {SXT_KIND_STORAGE_COO, nullptr};
 const char *const features[] = {
     "x_sector_miss_unit", "x_sector_miss_cache", "x_sectors_32",          "x_tags_32", "row_nnz_max", "empty_rows",
     "row_run_32",         SXT_TILE_CUTS,         "transpose_row_nnz_max", nullptr};
-
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_coo>(problem->a), SXT_OK;
-}
 
 }  // namespace
 
@@ -37,11 +34,7 @@ sxt_kernel coo_kernel(const char *name, const char *description, decltype(sxt_ke
   k.features = features;
   k.term_names = spmv_terms;
   k.term_defaults = spmv_term_defaults;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare, refresh_pointer<State>});
   return k;
 }
 
@@ -62,7 +55,5 @@ SpmvCost cost_of(const sxt_spmv_query &q, const sxt_features *found, const sxt_m
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::spmv_coo_cuda;
-  static const sxt_kernel *const kernels[] = {&segmented_kernel, &atomic_kernel};
-  static const sxt_plugin plugin = describe("spmv-coo-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&segmented_kernel, &atomic_kernel>("spmv-coo-cuda", out);
 }

@@ -12,6 +12,7 @@
 #include "csr_model.hpp"
 #include "csr_product.hpp"
 #include "csr_table.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::spmv_csr {
 namespace {
@@ -102,10 +103,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
     find_borders(*state, exec);
     return give(state.release(), out);
   });
-}
-
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_csr>(problem->a), SXT_OK;
 }
 
 // Entries begin .. end-1 times R columns of x, and whole rows; real numbers in lanes, complex ones one by one.
@@ -213,11 +210,7 @@ const sxt_kernel balanced_kernel = [] {
   k.storages = storages;
   k.features = features;
   k.term_names = spmv_terms;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare, refresh_pointer<State>});
   return k;
 }();
 

@@ -6,6 +6,7 @@
 
 #include "csr_model.hpp"
 #include "csr_table.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::spmv_csr {
 namespace {
@@ -71,10 +72,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_csr>(problem->a), SXT_OK;
-}
-
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const auto &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_spmv_args>(head);
@@ -110,11 +107,7 @@ const sxt_kernel simd_kernel = [] {
   k.storages = storages;
   k.features = features;
   k.term_names = spmv_terms;
-  k.applicable = simd_applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
+  set_calls<State>(k, {simd_applicable, candidates, prepare, refresh_pointer<State>});
   return k;
 }();
 

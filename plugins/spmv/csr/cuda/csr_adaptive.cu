@@ -11,6 +11,7 @@
 #include "csr_state.cuh"
 #include "sextant/sdk/cuda/dense.hpp"
 #include "sextant/sdk/cuda/storage.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::spmv_csr_cuda {
 
@@ -163,11 +164,7 @@ const sxt_kernel adaptive_kernel_table = [] {
   k.features = features;
   k.term_names = spmv_terms;
   k.term_defaults = spmv_term_defaults;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare, refresh});
   return k;
 }();
 

@@ -9,6 +9,7 @@
 
 #include "csr_state.cuh"
 #include "plugins/formats/cuda/row_plan.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::spmv_csr_cuda {
 
@@ -111,13 +112,9 @@ const sxt_kernel balanced_kernel_table = [] {
   k.features = features;
   k.term_names = spmv_terms;
   k.term_defaults = spmv_term_defaults;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh_balanced;
+  set_calls<Balanced>(k, {applicable, candidates, prepare, refresh_balanced});
   k.open = open;
   k.close = destroy<cuda::PartSession>;
-  k.release = destroy<Balanced>;
   return k;
 }();
 

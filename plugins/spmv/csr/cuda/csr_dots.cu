@@ -13,6 +13,7 @@
 #include "sextant/plugin/kinds/spmv_dots.h"
 #include "sextant/sdk/cuda/dense.hpp"
 #include "sextant/sdk/cuda/grid.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::spmv_csr_cuda {
 
@@ -192,13 +193,9 @@ const sxt_kernel adaptive_dots_kernel = [] {
   k.features = features;
   k.term_names = spmv_terms;
   k.term_defaults = spmv_term_defaults;
-  k.applicable = dots_applicable;
-  k.candidates = dots_candidates;
-  k.prepare = dots_prepare;
-  k.refresh = refresh;
+  set_calls<State>(k, {dots_applicable, dots_candidates, dots_prepare, refresh});
   k.open = open;
   k.close = destroy<Session>;
-  k.release = destroy<State>;
   return k;
 }();
 

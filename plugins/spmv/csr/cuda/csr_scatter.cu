@@ -10,6 +10,7 @@
 
 #include "csr_state.cuh"
 #include "plugins/formats/cuda/scatter.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::spmv_csr_cuda {
 
@@ -116,11 +117,7 @@ const sxt_kernel scatter_kernel = [] {
   k.features = features;
   k.term_names = spmv_terms;
   k.term_defaults = cuda::scatter_term_defaults;
-  k.applicable = scatter_applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
+  set_calls<State>(k, {scatter_applicable, candidates, prepare, refresh});
   return k;
 }();
 

@@ -9,6 +9,7 @@
 
 #include "cusparse.hpp"
 #include "plugins/formats/bsr.hpp"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant::plugin;
 
@@ -284,13 +285,10 @@ sxt_kernel kernel_of(const char *name, const char *description, const char *cons
   k.features = format == Format::bsr ? bsr_block_features : features;
   k.term_names = format == Format::bsr ? bsr_terms : terms;
   k.term_defaults = format == Format::bsr ? bsr_term_defaults : term_defaults<algorithm, transposed>;
-  k.applicable = applicable<format, transposed>;
-  k.candidates = candidates<format, algorithm>;
-  k.prepare = prepare<format, algorithm>;
-  k.refresh = refresh;
+  set_calls<State>(
+      k, {applicable<format, transposed>, candidates<format, algorithm>, prepare<format, algorithm>, refresh});
   k.open = open;
   k.close = destroy<Session>;
-  k.release = destroy<State>;
   return k;
 }
 
@@ -319,7 +317,5 @@ const sxt_kernel bsr = kernel_of<Format::bsr, CUSPARSE_SPMV_BSR_ALG1>("spmv.cusp
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::spmv_cusparse;
-  static const sxt_kernel *const kernels[] = {&csr_1, &csr_2, &transposed, &coo_1, &coo_2, &sell, &bsr};
-  static const sxt_plugin plugin = describe("spmv-cusparse", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&csr_1, &csr_2, &transposed, &coo_1, &coo_2, &sell, &bsr>("spmv-cusparse", out);
 }

@@ -7,6 +7,7 @@
 #include "dia_table.hpp"
 #include "sextant/sdk/cpu/isa.hpp"
 #include "sextant/sdk/cpu/simd.hpp"
+#include "sextant/sdk/describe.hpp"
 
 SXT_ISA_TABLE(spmv_dia, Table)
 
@@ -52,10 +53,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_dia>(problem->a), SXT_OK;
-}
-
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const auto &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_spmv_args>(head);
@@ -85,11 +82,7 @@ sxt_kernel make_kernel(const char *name, const char *description) {
   k.storages = symmetric ? symmetric_storages : plain_storages;
   k.features = dia_features;
   k.term_names = dia_terms;
-  k.applicable = applicable<symmetric>;
-  k.candidates = candidates<symmetric>;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable<symmetric>, candidates<symmetric>, prepare, refresh_pointer<State>});
   return k;
 }
 
@@ -101,7 +94,5 @@ const sxt_kernel symmetric =
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   take_team(host);
-  static const sxt_kernel *const kernels[] = {&plain, &symmetric};
-  static const sxt_plugin plugin = describe("spmv-dia", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&plain, &symmetric>("spmv-dia", out);
 }

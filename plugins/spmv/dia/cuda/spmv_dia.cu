@@ -5,6 +5,7 @@
 
 #include "plugins/formats/cuda/dia.hpp"
 #include "sextant/plugin/order.h"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::spmv_dia_cuda {
 namespace {
@@ -97,7 +98,5 @@ const sxt_kernel symmetric =
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::spmv_dia_cuda;
-  static const sxt_kernel *const kernels[] = {&plain, &symmetric};
-  static const sxt_plugin plugin = sextant::plugin::describe("spmv-dia-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&plain, &symmetric>("spmv-dia-cuda", out);
 }

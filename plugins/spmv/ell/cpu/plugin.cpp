@@ -9,6 +9,7 @@
 #include "plugins/formats/ell.hpp"
 #include "sextant/sdk/cpu/simd.hpp"
 #include "sextant/sdk/cpu/spmv.hpp"
+#include "sextant/sdk/describe.hpp"
 
 SXT_ISA_TABLE(sextant::spmv_ell, Table)
 
@@ -68,10 +69,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_ell>(problem->a), SXT_OK;
-}
-
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const auto &state = *static_cast<const State *>(opaque);
   const auto &args = as<sxt_spmv_args>(head);
@@ -92,11 +89,7 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = ell_kernel("spmv.ell.rows.cpu", "ELL, eight rows in eight lanes, threads share the rows equally", run);
   k.storages = storages;
   k.features = features;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare, refresh_pointer<State>});
   return k;
 }();
 
@@ -106,7 +99,5 @@ const sxt_kernel kernel = [] {
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   sextant::plugin::take_team(host);
   using namespace sextant::plugin;
-  static const sxt_kernel *const kernels[] = {&sextant::spmv_ell::kernel};
-  static const sxt_plugin plugin = describe("spmv-ell", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&sextant::spmv_ell::kernel>("spmv-ell", out);
 }

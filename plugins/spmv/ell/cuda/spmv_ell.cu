@@ -10,6 +10,7 @@
 #include "plugins/formats/cuda/plain_product.hpp"
 #include "plugins/formats/ell.hpp"
 #include "sextant/plugin/order.h"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::spmv_ell_cuda {
 namespace {
@@ -125,7 +126,5 @@ const sxt_kernel kernel = [] {
 }  // namespace sextant::spmv_ell_cuda
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant::spmv_ell_cuda::kernel};
-  static const sxt_plugin plugin = sextant::plugin::describe("spmv-ell-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&sextant::spmv_ell_cuda::kernel>("spmv-ell-cuda", out);
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "hub_build.cuh"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::spmv_hub_cuda {
 
@@ -202,13 +203,9 @@ const sxt_kernel kernel = [] {
   k.features = features;
   k.term_names = spmv_terms;
   k.term_defaults = spmv_term_defaults;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
+  set_calls<State>(k, {applicable, candidates, prepare, refresh});
   k.open = open;
   k.close = destroy<Session>;
-  k.release = destroy<State>;
   return k;
 }();
 
@@ -216,7 +213,5 @@ const sxt_kernel kernel = [] {
 }  // namespace sextant::spmv_hub_cuda
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant::spmv_hub_cuda::kernel};
-  static const sxt_plugin plugin = sextant::plugin::describe("spmv-hub-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&sextant::spmv_hub_cuda::kernel>("spmv-hub-cuda", out);
 }

@@ -10,6 +10,7 @@
 #include "plugins/formats/ell.hpp"
 #include "sextant/sdk/cpu/simd.hpp"
 #include "sextant/sdk/cpu/spmv.hpp"
+#include "sextant/sdk/describe.hpp"
 
 SXT_ISA_TABLE(sextant::spmv_hyb, Table)
 
@@ -77,15 +78,7 @@ Border border_of(const sxt_hyb &a, int parts, int part) {
   if (part >= parts) return {rows, rest};
   // A row costs its regular width and a little more; a coordinate about twice an entry.
   const auto work = [&](std::int64_t i) { return i * (a.ell.width + 2) + 2 * entries_before(i); };
-  const std::int64_t share = part_of(work(rows), parts, part).begin;
-  std::int64_t low = 0, high = rows;
-  while (low < high) {
-    const std::int64_t middle = (low + high) / 2;
-    if (work(middle) < share)
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  std::int64_t low = border_by_work(rows, parts, part, work);
   low = std::min(rows, (low + ell_block / 2) / ell_block * ell_block);
   return {low, entries_before(low)};
 }
@@ -104,10 +97,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
     for (int p = 0; p <= state->parts; ++p) state->borders.as<Border>()[p] = border_of(a, state->parts, p);
     return give(state.release(), out);
   });
-}
-
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_hyb>(problem->a), SXT_OK;
 }
 
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
@@ -135,11 +124,7 @@ const sxt_kernel kernel = [] {
                  "HYB, eight rows in eight lanes, then coordinates; threads share entries by whole rows", run);
   k.storages = storages;
   k.features = features;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare, refresh_pointer<State>});
   return k;
 }();
 
@@ -149,7 +134,5 @@ const sxt_kernel kernel = [] {
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   sextant::plugin::take_team(host);
   using namespace sextant::plugin;
-  static const sxt_kernel *const kernels[] = {&sextant::spmv_hyb::kernel};
-  static const sxt_plugin plugin = describe("spmv-hyb", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&sextant::spmv_hyb::kernel>("spmv-hyb", out);
 }

@@ -12,6 +12,7 @@
 #include "plugins/formats/cuda/segments.hpp"
 #include "sextant/sdk/cuda/memory.hpp"
 #include "sextant/sdk/cuda/storage.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::spmv_hyb_cuda {
 namespace {
@@ -235,7 +236,5 @@ const sxt_kernel kernel = [] {
 }  // namespace sextant::spmv_hyb_cuda
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant::spmv_hyb_cuda::kernel};
-  static const sxt_plugin plugin = sextant::plugin::describe("spmv-hyb-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&sextant::spmv_hyb_cuda::kernel>("spmv-hyb-cuda", out);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sell_state.cuh"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant::plugin;
 
@@ -14,10 +15,6 @@ const char *const storages[] = {SXT_KIND_STORAGE_SELL, nullptr};
 const char *const features[] = {"row_nnz_sum_max_of_32_sorted", "row_nnz_max", "x_sector_miss_unit",
                                 "x_sector_miss_cache",          "x_sectors_1", "x_tags_1",
                                 "transpose_row_nnz_max",        nullptr};
-
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<State *>(state)->a = &as<sxt_sell>(problem->a), SXT_OK;
-}
 
 }  // namespace
 
@@ -44,11 +41,7 @@ sxt_kernel sell_kernel(const char *name, const char *description, decltype(sxt_k
   k.features = features;
   k.term_names = spmv_terms;
   k.term_defaults = spmv_term_defaults;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare, refresh_pointer<State>});
   return k;
 }
 
@@ -80,7 +73,5 @@ plugin::cuda::SpmvCost cost_of(const sxt_spmv_query &q, const sxt_features *foun
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::spmv_sell_cuda;
-  static const sxt_kernel *const kernels[] = {&slices_kernel, &atomic_kernel};
-  static const sxt_plugin plugin = describe("spmv-sell-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&slices_kernel, &atomic_kernel>("spmv-sell-cuda", out);
 }

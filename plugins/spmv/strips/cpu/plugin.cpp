@@ -9,6 +9,7 @@
 #include "plugins/formats/strips.hpp"
 #include "sextant/sdk/cpu/simd.hpp"
 #include "sextant/sdk/cpu/spmv.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "strips_isa.hpp"
 
 SXT_ISA_TABLE(sextant::spmv_strips, Table)
@@ -107,11 +108,7 @@ const sxt_kernel kernel = [] {
   k.storages = storages;
   k.features = features;
   k.term_names = spmv_terms;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.refresh = refresh_slices<sxt_strips, Table>;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare, refresh_slices<sxt_strips, Table>});
   return k;
 }();
 
@@ -121,7 +118,5 @@ const sxt_kernel kernel = [] {
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   sextant::plugin::take_team(host);
   using namespace sextant::plugin;
-  static const sxt_kernel *const kernels[] = {&sextant::spmv_strips::kernel};
-  static const sxt_plugin plugin = describe("spmv-strips", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&sextant::spmv_strips::kernel>("spmv-strips", out);
 }

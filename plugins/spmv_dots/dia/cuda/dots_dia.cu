@@ -11,6 +11,7 @@
 #include "sextant/plugin/kinds/multidot.h"
 #include "sextant/plugin/kinds/spmv_dots.h"
 #include "sextant/sdk/cuda/memory.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::spmv_dots_dia_cuda {
 namespace {
@@ -151,7 +152,5 @@ const sxt_kernel symmetric =
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::spmv_dots_dia_cuda;
-  static const sxt_kernel *const kernels[] = {&plain, &symmetric};
-  static const sxt_plugin plugin = sextant::plugin::describe("spmv-dots-dia-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&plain, &symmetric>("spmv-dots-dia-cuda", out);
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "fused.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace spmv_dots_fused {
 namespace {
@@ -50,10 +51,6 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
   });
 }
 
-sxt_status refresh(void *state, const sxt_problem *problem, const sxt_exec *) {
-  return static_cast<DiaState *>(state)->a = &as<sxt_dia>(problem->a), SXT_OK;
-}
-
 sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec *exec) {
   const auto &state = *static_cast<const DiaState *>(opaque);
   const auto &args = as<sxt_spmv_dots_args>(head);
@@ -72,11 +69,7 @@ sxt_kernel make_kernel(const char *name, const char *description) {
   k.storages = symmetric ? symmetric_storages : plain_storages;
   k.features = dia_features;
   k.term_names = dia_terms;
-  k.applicable = applicable<symmetric>;
-  k.candidates = candidates<symmetric>;
-  k.prepare = prepare;
-  k.refresh = refresh;
-  k.release = destroy<DiaState>;
+  set_calls<DiaState>(k, {applicable<symmetric>, candidates<symmetric>, prepare, refresh_pointer<DiaState>});
   return k;
 }
 

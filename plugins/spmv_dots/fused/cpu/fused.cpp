@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "sextant/sdk/cpu/simd.hpp"
+#include "sextant/sdk/describe.hpp"
 
 SXT_ISA_TABLE(spmv_dots_rows, sextant::plugin::RowsTable)
 SXT_ISA_TABLE(spmv_dots_fused, DotsTable)
@@ -39,7 +40,5 @@ State make_state(const sxt_problem &problem, const sxt_candidate *candidate, std
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   sextant::plugin::take_team(host);
   using namespace spmv_dots_fused;
-  static const sxt_kernel *const kernels[] = {&csr_kernel, &dia_kernel, &dia_symmetric_kernel, &sell_kernel};
-  static const sxt_plugin description = sextant::plugin::describe("spmv_dots-fused", kernels);
-  return *out = &description, SXT_OK;
+  return sextant::plugin::offer<&csr_kernel, &dia_kernel, &dia_symmetric_kernel, &sell_kernel>("spmv_dots-fused", out);
 }

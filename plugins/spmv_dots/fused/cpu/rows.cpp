@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "fused.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace spmv_dots_fused {
 namespace {
@@ -173,11 +174,8 @@ sxt_kernel make_kernel(const char *name, const char *description, bool sell) {
   k.storages = sell ? sell_storages : csr_storages;
   k.features = sell ? sell_features : csr_features;
   k.term_names = terms;
-  k.applicable = sell ? sell_applicable : applicable;
-  k.candidates = sell ? candidates<true> : candidates<false>;
-  k.prepare = sell ? prepare_sell : prepare_csr;
-  k.refresh = sell ? refresh_sell : refresh_csr;
-  k.release = destroy<RowsState>;
+  set_calls<RowsState>(k, {sell ? sell_applicable : applicable, sell ? candidates<true> : candidates<false>,
+                           sell ? prepare_sell : prepare_csr, sell ? refresh_sell : refresh_csr});
   return k;
 }
 

@@ -5,8 +5,7 @@
 #include <memory>
 
 #include "bsr_blocks.hpp"
-#include "sextant/sdk/cpu/storage.hpp"
-#include "sextant/sdk/storage_kernel.hpp"
+#include "plugins/storage/shared/owned_values.hpp"
 
 using namespace sextant::plugin;
 
@@ -114,9 +113,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
 sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
   auto &state = *static_cast<State *>(opaque);
   const auto &source = as<sxt_csr>(problem->a);
-  if (source.s.nnz != state.source_nnz)
-    return error(exec, SXT_E_DIMENSION, "%lld new values for a pattern of %lld entries", (long long)source.s.nnz,
-                 (long long)state.source_nnz);
+  if (const sxt_status status = check_new_values(source, state.source_nnz, exec); status != SXT_OK) return status;
   return fill_values(source, state.view, state.values.data(), std::max(1, exec->threads));
 }
 
@@ -129,7 +126,7 @@ std::uint64_t bytes(const void *opaque) {
 
 // Calls f(position, i, j) for the places of block rows first .. last-1 that lie inside the matrix.
 template <class F>
-sxt_status for_each_place(const sxt_bsr &a, Range range, F &&f) {
+void for_each_place(const sxt_bsr &a, Range range, F &&f) {
   const auto *row_ptr = static_cast<const std::int32_t *>(a.row_ptr), *col = static_cast<const std::int32_t *>(a.col);
   const std::int64_t block = a.block;
   for (std::int64_t i = range.begin; i < range.end; ++i)
@@ -138,25 +135,14 @@ sxt_status for_each_place(const sxt_bsr &a, Range range, F &&f) {
         const std::int64_t row = i * block + place % block, column = col[b] * block + place / block;
         if (row < a.s.rows && column < a.s.cols) f(b * block * block + place, row, column);
       }
-  return SXT_OK;
 }
 
-sxt_status scale(void *opaque, const void *s, const sxt_exec *exec) {
-  return guard(exec, [&] {
-    State &state = *static_cast<State *>(opaque);
-    const sxt_bsr &a = state.view;
-    return scale_entries(a.s.value_type, state.values.data(), s, exec, [&](int part, int team, auto &&scale_one) {
-      for_each_place(a, part_of(a.block_rows, team, part), scale_one);
-    });
-  });
-}
+constexpr auto visit = [](const State &state, int part, int team, auto &&f) {
+  for_each_place(state.view, part_of(state.view.block_rows, team, part), f);
+};
 
-sxt_status diagonal(const void *opaque, void *out, const sxt_exec *) {
-  const sxt_bsr &a = of(opaque).view;
-  return diagonal_entries(a.s, a.values, out, [&](auto &&look) { return for_each_place(a, {0, a.block_rows}, look); });
-}
-
-const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagonal, nullptr};
+const sxt_storage_ops ops = {sizeof(sxt_storage_ops),      view,   bytes, scale_owned<State, visit>,
+                             diagonal_owned<State, visit>, nullptr};
 
 const sxt_kernel kernel = new_storage<State>(SXT_KIND_STORAGE_BSR, "storage.bsr.cpu", "cpu",
                                              "dense blocks of 2 to 8, the size found from the pattern",
@@ -168,8 +154,5 @@ const sxt_kind kind = new_kind(SXT_KIND_STORAGE_BSR, "dense blocks");
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   take_team(host);
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = describe("storage-bsr", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &kind>("storage-bsr", out);
 }

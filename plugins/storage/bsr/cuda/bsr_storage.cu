@@ -7,6 +7,7 @@
 
 #include "plugins/formats/bsr.hpp"
 #include "sextant/sdk/cuda/storage.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/storage_kernel.hpp"
 
 namespace sextant::storage_bsr_cuda {
@@ -313,7 +314,5 @@ const sxt_kernel kernel = new_storage<State>(SXT_KIND_STORAGE_BSR, "storage.bsr.
 }  // namespace sextant::storage_bsr_cuda
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant::storage_bsr_cuda::kernel};
-  static const sxt_plugin plugin = sextant::plugin::describe("storage-bsr-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&sextant::storage_bsr_cuda::kernel>("storage-bsr-cuda", out);
 }

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <memory>
 
+#include "plugins/storage/shared/storage.hpp"
 #include "sextant/sdk/cpu/csr.hpp"
 #include "sextant/sdk/cpu/storage.hpp"
-#include "sextant/sdk/storage_kernel.hpp"
 
 using namespace sextant::plugin;
 
@@ -16,18 +16,13 @@ namespace {
 struct State {
   sxt_coo view{};
   Memory row, col, values;  // arrays of this state: always the rows; columns of a triangle; values once written
-  bool lower = true, diagonal = true, upper = true;  // which entries of the source it holds
+  Kept kept;                // entries of the source
   std::int64_t source_nnz = 0;
-  bool whole() const { return lower && diagonal && upper; }
 };
 
 const State &of(const void *state) { return *static_cast<const State *>(state); }
 
 std::uint64_t value_array_bytes(const sxt_coo &a) { return a.s.nnz * value_bytes(a.s.value_type); }
-
-bool kept(const State &state, std::int64_t i, std::int64_t j) {
-  return j < i ? state.lower : j > i ? state.upper : state.diagonal;
-}
 
 // Calls f(entry, row, column) for some entries of a, in order.
 template <class F>
@@ -78,16 +73,14 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_
 sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
   auto &state = *static_cast<State *>(opaque);
   const auto &source = as<sxt_csr>(problem->a);
-  if (source.s.nnz != state.source_nnz)
-    return error(exec, SXT_E_DIMENSION, "%lld new values for a pattern of %lld entries", (long long)source.s.nnz,
-                 (long long)state.source_nnz);
-  if (!state.values.data() && state.whole()) return state.view.values = source.values, SXT_OK;
+  if (const sxt_status status = check_new_values(source, state.source_nnz, exec); status != SXT_OK) return status;
+  if (!state.values.data() && state.kept.all()) return state.view.values = source.values, SXT_OK;
   return with_value_type(source.s.value_type, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T *from = static_cast<const T *>(source.values);
     T *to = state.values.as<T>();
     return for_each_entry(source, Range{0, source.s.rows}, [&](std::int64_t i, std::int64_t k, std::int64_t j) {
-      if (kept(state, i, j)) *to++ = from[k];
+      if (state.kept(i, j)) *to++ = from[k];
     });
   });
 }
@@ -122,7 +115,7 @@ sxt_status copy_kept(State &part, const State &whole, const sxt_exec *exec) {
   const Range all = {0, source.s.nnz};
   std::int64_t nnz = 0;
   const sxt_status status =
-      for_each_entry(source, all, [&](std::int64_t, std::int64_t i, std::int64_t j) { nnz += kept(part, i, j); });
+      for_each_entry(source, all, [&](std::int64_t, std::int64_t i, std::int64_t j) { nnz += part.kept(i, j); });
   if (status != SXT_OK) return status;
   part.view.s.nnz = nnz;
   part.row = Memory(exec, SXT_SPACE_HOST, nnz * index_bytes(source.s.index_type));
@@ -136,7 +129,7 @@ sxt_status copy_kept(State &part, const State &whole, const sxt_exec *exec) {
       Index *row = part.row.as<Index>(), *col = part.col.as<Index>();
       T *values = part.values.as<T>();
       return for_each_entry(source, all, [&](std::int64_t k, std::int64_t i, std::int64_t j) {
-        if (kept(part, i, j)) *row++ = i, *col++ = j, *values++ = from[k];
+        if (part.kept(i, j)) *row++ = i, *col++ = j, *values++ = from[k];
       });
     });
   });
@@ -148,9 +141,7 @@ sxt_status triangle(const void *opaque, sxt_triangle which, std::int32_t with_di
     const State &whole = of(opaque);
     auto part = std::make_unique<State>();
     part->view = whole.view;
-    part->lower = whole.lower && which != SXT_UPPER;
-    part->upper = whole.upper && which != SXT_LOWER;
-    part->diagonal = whole.diagonal && with_diagonal;
+    part->kept = whole.kept.triangle(which, with_diagonal);
     part->source_nnz = whole.source_nnz;
     const sxt_status status = copy_kept(*part, whole, exec);
     if (status != SXT_OK) return status;
@@ -175,8 +166,5 @@ const sxt_kind kind = new_kind(SXT_KIND_STORAGE_COO, "coordinates sorted by row,
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   take_team(host);
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = describe("storage-coo", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &kind>("storage-coo", out);
 }

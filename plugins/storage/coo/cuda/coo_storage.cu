@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "sextant/sdk/cuda/storage.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/storage_kernel.hpp"
 
 using namespace sextant::plugin;
@@ -96,7 +97,5 @@ const sxt_kernel kernel =
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("storage-coo-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("storage-coo-cuda", out);
 }

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <memory>
 
+#include "plugins/storage/shared/storage.hpp"
 #include "sextant/sdk/cpu/csr.hpp"
 #include "sextant/sdk/cpu/storage.hpp"
-#include "sextant/sdk/storage_kernel.hpp"
 
 using namespace sextant::plugin;
 
@@ -15,18 +15,14 @@ namespace {
 
 struct State {
   sxt_csr view{};
-  Memory row_ptr, col, values;                       // arrays of this state; empty where it borrows
-  bool lower = true, diagonal = true, upper = true;  // which entries of the source it holds
+  Memory row_ptr, col, values;  // arrays of this state; empty where it borrows
+  Kept kept;                    // entries of the source
   std::int64_t source_nnz = 0;
 };
 
 const State &of(const void *state) { return *static_cast<const State *>(state); }
 
 std::uint64_t value_array_bytes(const sxt_csr &a) { return a.s.nnz * value_bytes(a.s.value_type); }
-
-bool kept(const State &state, std::int64_t i, std::int64_t j) {
-  return j < i ? state.lower : j > i ? state.upper : state.diagonal;
-}
 
 Range all_rows(const sxt_csr &a) { return {0, a.s.rows}; }
 
@@ -59,7 +55,7 @@ sxt_status pick_values(State &state, const sxt_csr &source) {
     const T *from = static_cast<const T *>(source.values);
     T *to = state.values.as<T>();
     return for_each_entry(source, all_rows(source), [&](std::int64_t i, std::int64_t k, std::int64_t j) {
-      if (kept(state, i, j)) *to++ = from[k];
+      if (state.kept(i, j)) *to++ = from[k];
     });
   });
 }
@@ -67,9 +63,7 @@ sxt_status pick_values(State &state, const sxt_csr &source) {
 sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
   auto &state = *static_cast<State *>(opaque);
   const auto &source = as<sxt_csr>(problem->a);
-  if (source.s.nnz != state.source_nnz)
-    return error(exec, SXT_E_DIMENSION, "%lld new values for a pattern of %lld entries", (long long)source.s.nnz,
-                 (long long)state.source_nnz);
+  if (const sxt_status status = check_new_values(source, state.source_nnz, exec); status != SXT_OK) return status;
   if (state.row_ptr.data()) return pick_values(state, source);
   if (!state.values.data()) return state.view.values = source.values, SXT_OK;
   std::copy_n(static_cast<const char *>(source.values), value_array_bytes(source), state.values.as<char>());
@@ -109,7 +103,7 @@ sxt_status diagonal(const void *state, void *out, const sxt_exec *) {
 sxt_status copy_pattern(State &part, const sxt_csr &source, const sxt_exec *exec) {
   std::int64_t nnz = 0;
   sxt_status status = for_each_entry(source, all_rows(source),
-                                     [&](std::int64_t i, std::int64_t, std::int64_t j) { nnz += kept(part, i, j); });
+                                     [&](std::int64_t i, std::int64_t, std::int64_t j) { nnz += part.kept(i, j); });
   if (status != SXT_OK) return status;
   part.row_ptr = Memory(exec, SXT_SPACE_HOST, (source.s.rows + 1) * index_bytes(source.s.offset_type));
   part.col = Memory(exec, SXT_SPACE_HOST, nnz * index_bytes(source.s.index_type));
@@ -123,7 +117,7 @@ sxt_status copy_pattern(State &part, const sxt_csr &source, const sxt_exec *exec
     for (std::int64_t i = 0; i < source.s.rows; ++i) {
       row_ptr[i + 1] = row_ptr[i];
       for (auto k = source_ptr[i]; k < source_ptr[i + 1]; ++k)
-        if (kept(part, i, source_col[k])) *col++ = source_col[k], ++row_ptr[i + 1];
+        if (part.kept(i, source_col[k])) *col++ = source_col[k], ++row_ptr[i + 1];
     }
     return SXT_OK;
   });
@@ -135,9 +129,7 @@ sxt_status triangle(const void *opaque, sxt_triangle which, std::int32_t with_di
     const State &whole = of(opaque);
     auto part = std::make_unique<State>();
     part->view = whole.view;
-    part->lower = whole.lower && which != SXT_UPPER;
-    part->upper = whole.upper && which != SXT_LOWER;
-    part->diagonal = whole.diagonal && with_diagonal;
+    part->kept = whole.kept.triangle(which, with_diagonal);
     part->source_nnz = whole.source_nnz;
     sxt_status status = copy_pattern(*part, whole.view, exec);
     if (status == SXT_OK) status = pick_values(*part, whole.view);
@@ -163,8 +155,5 @@ const sxt_kind kind = new_kind(SXT_KIND_STORAGE_CSR, "compressed sparse rows");
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   take_team(host);
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = describe("storage-csr", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &kind>("storage-csr", out);
 }

@@ -8,6 +8,7 @@
 #include "permuted.cuh"
 #include "sextant/plugin/kinds/storage_permuted.h"
 #include "sextant/sdk/cuda/storage.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/storage_kernel.hpp"
 
 using namespace sextant::plugin;
@@ -162,7 +163,5 @@ const sxt_kernel kernel = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("storage-csr-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("storage-csr-cuda", out);
 }

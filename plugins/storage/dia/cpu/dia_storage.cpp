@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "dia_fill.hpp"
+#include "plugins/storage/shared/storage.hpp"
 #include "sextant/sdk/cpu/storage.hpp"
-#include "sextant/sdk/storage_kernel.hpp"
 
 using namespace sextant::plugin;
 
@@ -118,9 +118,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_
 sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
   auto &state = *static_cast<State *>(opaque);
   const auto &source = as<sxt_csr>(problem->a);
-  if (source.s.nnz != state.source_nnz)
-    return error(exec, SXT_E_DIMENSION, "%lld new values for a pattern of %lld entries", (long long)source.s.nnz,
-                 (long long)state.source_nnz);
+  if (const sxt_status status = check_new_values(source, state.source_nnz, exec); status != SXT_OK) return status;
   show_all(state);
   const sxt_status status = fill(source, state.view, state.values.data(), std::max(1, exec->threads));
   if (status == SXT_OK) leave_out_unit_diagonal(state);
@@ -188,8 +186,5 @@ const sxt_kind symmetric_kind = new_kind(SXT_KIND_STORAGE_DIA_SYMMETRIC, "upper 
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   take_team(host);
-  static const sxt_kernel *const kernels[] = {&plain, &symmetric};
-  static const sxt_kind *const kinds[] = {&plain_kind, &symmetric_kind};
-  static const sxt_plugin plugin = describe("storage-dia", kernels, kinds, 2);
-  return *out = &plugin, SXT_OK;
+  return offer<&plain, &symmetric, &plain_kind, &symmetric_kind>("storage-dia", out);
 }

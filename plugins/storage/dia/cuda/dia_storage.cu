@@ -10,6 +10,7 @@
 
 #include "plugins/formats/dia.hpp"
 #include "sextant/sdk/cuda/storage.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/storage_kernel.hpp"
 
 namespace sextant::storage_dia_cuda {
@@ -307,7 +308,5 @@ const sxt_kernel symmetric =
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::storage_dia_cuda;
-  static const sxt_kernel *const kernels[] = {&plain, &symmetric};
-  static const sxt_plugin plugin = sextant::plugin::describe("storage-dia-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&plain, &symmetric>("storage-dia-cuda", out);
 }

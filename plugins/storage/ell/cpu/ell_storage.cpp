@@ -6,8 +6,7 @@
 #include <memory>
 
 #include "plugins/formats/ell.hpp"
-#include "sextant/sdk/cpu/storage.hpp"
-#include "sextant/sdk/storage_kernel.hpp"
+#include "plugins/storage/shared/owned_values.hpp"
 
 using namespace sextant::plugin;
 
@@ -72,9 +71,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_
 sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
   auto &state = *static_cast<State *>(opaque);
   const auto &a = as<sxt_csr>(problem->a);
-  if (a.s.nnz != state.view.s.nnz)
-    return error(exec, SXT_E_DIMENSION, "%lld new values for a pattern of %lld entries", (long long)a.s.nnz,
-                 (long long)state.view.s.nnz);
+  if (const sxt_status status = check_new_values(a, state.view.s.nnz, exec); status != SXT_OK) return status;
   return fill_ell(a, state.view, nullptr, state.values.data(), exec);
 }
 
@@ -85,22 +82,12 @@ std::uint64_t bytes(const void *state) {
   return a.width * a.ld * (sizeof(std::int32_t) + value_bytes(a.s.value_type));
 }
 
-sxt_status scale(void *opaque, const void *s, const sxt_exec *exec) {
-  auto &state = *static_cast<State *>(opaque);
-  return scale_entries(state.view.s.value_type, state.values.data(), s, exec,
-                       [&](int part, int team, auto &&scale_one) {
-                         for_each_ell_entry(state.view, ell_part(state.view.s.rows, team, part), scale_one);
-                       });
-}
+constexpr auto visit = [](const State &state, int part, int team, auto &&f) {
+  for_each_ell_entry(state.view, ell_part(state.view.s.rows, team, part), f);
+};
 
-sxt_status diagonal(const void *state, void *out, const sxt_exec *) {
-  const sxt_ell &a = of(state).view;
-  return diagonal_entries(a.s, a.values, out, [&](auto &&look) {
-    return for_each_ell_entry(a, {0, a.s.rows}, look), SXT_OK;
-  });
-}
-
-const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagonal, nullptr};
+const sxt_storage_ops ops = {sizeof(sxt_storage_ops),      view,   bytes, scale_owned<State, visit>,
+                             diagonal_owned<State, visit>, nullptr};
 
 const sxt_kernel kernel =
     new_storage<State>(SXT_KIND_STORAGE_ELL, "storage.ell.cpu", "cpu", "rows as wide as the longest, column by column",
@@ -113,8 +100,5 @@ const sxt_kind kind = new_kind(SXT_KIND_STORAGE_ELL, "rows of one width, column 
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   take_team(host);
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = describe("storage-ell", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &kind>("storage-ell", out);
 }

@@ -5,6 +5,7 @@
 
 #include "plugins/formats/cuda/ell.hpp"
 #include "plugins/formats/ell.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/storage_kernel.hpp"
 
 namespace sextant::storage_ell_cuda {
@@ -123,7 +124,5 @@ const sxt_kernel kernel = new_storage<State>(SXT_KIND_STORAGE_ELL, "storage.ell.
 }  // namespace sextant::storage_ell_cuda
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant::storage_ell_cuda::kernel};
-  static const sxt_plugin plugin = sextant::plugin::describe("storage-ell-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&sextant::storage_ell_cuda::kernel>("storage-ell-cuda", out);
 }

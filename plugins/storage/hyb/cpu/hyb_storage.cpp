@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "plugins/formats/ell.hpp"
+#include "plugins/storage/shared/storage.hpp"
 #include "sextant/sdk/cpu/storage.hpp"
-#include "sextant/sdk/storage_kernel.hpp"
 
 using namespace sextant::plugin;
 
@@ -132,9 +132,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_
 sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
   auto &state = *static_cast<State *>(opaque);
   const auto &a = as<sxt_csr>(problem->a);
-  if (a.s.nnz != state.view.ell.s.nnz)
-    return error(exec, SXT_E_DIMENSION, "%lld new values for a pattern of %lld entries", (long long)a.s.nnz,
-                 (long long)state.view.ell.s.nnz);
+  if (const sxt_status status = check_new_values(a, state.view.ell.s.nnz, exec); status != SXT_OK) return status;
   return fill_all(state, a, false, exec);
 }
 
@@ -196,8 +194,5 @@ const sxt_kind kind = new_kind(SXT_KIND_STORAGE_HYB, "a regular part, and the re
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   take_team(host);
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = describe("storage-hyb", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &kind>("storage-hyb", out);
 }

@@ -7,6 +7,7 @@
 
 #include "plugins/formats/cuda/ell.hpp"
 #include "plugins/formats/hyb.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/storage_kernel.hpp"
 
 namespace sextant::storage_hyb_cuda {
@@ -257,7 +258,5 @@ const sxt_kernel kernel = new_storage<State>(SXT_KIND_STORAGE_HYB, "storage.hyb.
 }  // namespace sextant::storage_hyb_cuda
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant::storage_hyb_cuda::kernel};
-  static const sxt_plugin plugin = sextant::plugin::describe("storage-hyb-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&sextant::storage_hyb_cuda::kernel>("storage-hyb-cuda", out);
 }

@@ -35,7 +35,7 @@ void measure(const State &state, const Offset *row_ptr, const std::int32_t *col,
   for (std::int64_t l = 0; l < window.rows; ++l) {
     const std::int64_t i = window.first + l;
     window.length[l] = row_ptr[i + 1] - row_ptr[i];
-    if (state.whole()) continue;
+    if (state.kept.all()) continue;
     window.length[l] = 0;
     for (Offset k = row_ptr[i]; k < row_ptr[i + 1]; ++k) window.length[l] += state.kept(i, col[k]);
   }

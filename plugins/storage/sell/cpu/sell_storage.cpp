@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <memory>
 
-#include "sextant/sdk/storage_kernel.hpp"
-
 using namespace sextant::plugin;
 using namespace sextant::storage_sell;
 
@@ -76,9 +74,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_
 sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
   auto &state = *static_cast<State *>(opaque);
   const auto &source = as<sxt_csr>(problem->a);
-  if (source.s.nnz != state.source_nnz)
-    return error(exec, SXT_E_DIMENSION, "%lld new values for a pattern of %lld entries", (long long)source.s.nnz,
-                 (long long)state.source_nnz);
+  if (const sxt_status status = check_new_values(source, state.source_nnz, exec); status != SXT_OK) return status;
   return fill_values(state, source, exec);
 }
 
@@ -91,20 +87,9 @@ std::uint64_t bytes(const void *opaque) {
          state.stored() * (sizeof(std::int32_t) + value_bytes(a.s.value_type));
 }
 
-sxt_status scale(void *opaque, const void *s, const sxt_exec *exec) {
-  auto &state = *static_cast<State *>(opaque);
-  return scale_entries(state.view.s.value_type, state.values.data(), s, exec,
-                       [&](int part, int team, auto &&scale_one) {
-                         for_each_stored(state, part_of(state.view.n_slices, team, part), scale_one);
-                       });
-}
-
-sxt_status diagonal(const void *opaque, void *out, const sxt_exec *) {
-  const State &state = of(opaque);
-  return diagonal_entries(state.view.s, state.values.data(), out, [&](auto &&look) {
-    return for_each_stored(state, {0, state.view.n_slices}, look), SXT_OK;
-  });
-}
+constexpr auto visit = [](const State &state, int part, int team, auto &&f) {
+  for_each_stored(state, part_of(state.view.n_slices, team, part), f);
+};
 
 // The entries as rows again, from which a triangle is built.
 struct Rows {
@@ -142,9 +127,7 @@ sxt_status triangle(const void *opaque, sxt_triangle which, std::int32_t with_di
     rows.csr = {whole.view.s, rows.row_ptr.data(), rows.col.data(), rows.values.data()};
     auto part = new_state(whole.view.s);
     part->source_nnz = whole.source_nnz;
-    part->lower = whole.lower && which != SXT_UPPER;
-    part->upper = whole.upper && which != SXT_LOWER;
-    part->diagonal = whole.diagonal && with_diagonal;
+    part->kept = whole.kept.triangle(which, with_diagonal);
     part->view.s.symmetry = SXT_GENERAL;
     const sxt_status status = build(*part, rows.csr, exec);
     if (status != SXT_OK) return status;
@@ -154,7 +137,8 @@ sxt_status triangle(const void *opaque, sxt_triangle which, std::int32_t with_di
   });
 }
 
-const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagonal, triangle};
+const sxt_storage_ops ops = {sizeof(sxt_storage_ops),      view,    bytes, scale_owned<State, visit>,
+                             diagonal_owned<State, visit>, triangle};
 
 const sxt_kernel kernel =
     new_storage<State>(SXT_KIND_STORAGE_SELL, "storage.sell.cpu", "cpu",
@@ -168,8 +152,5 @@ const sxt_kind kind = new_kind(SXT_KIND_STORAGE_SELL, "slices of rows, sorted by
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   take_team(host);
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = describe("storage-sell", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &kind>("storage-sell", out);
 }

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
+#include "plugins/storage/shared/owned_values.hpp"
 #include "sextant/sdk/cpu/csr.hpp"
 #include "sextant/sdk/cpu/spmv.hpp"
-#include "sextant/sdk/cpu/storage.hpp"
 
 namespace sextant::storage_sell {
 
@@ -14,12 +14,10 @@ inline constexpr std::int32_t slice = 8, sigma = 512;
 
 struct State {
   sxt_sell view{};
-  plugin::Memory slice_ptr, perm, col, values;       // perm empty: the identity
-  bool lower = true, diagonal = true, upper = true;  // which entries of the source it holds
+  plugin::Memory slice_ptr, perm, col, values;  // perm empty: the identity
+  plugin::Kept kept;                            // entries of the source
   std::int64_t source_nnz = 0;
 
-  bool whole() const { return lower && diagonal && upper; }
-  bool kept(std::int64_t i, std::int64_t j) const { return j < i ? lower : j > i ? upper : diagonal; }
   std::int64_t stored() const { return view.n_slices ? slice_ptr.as<std::int64_t>()[view.n_slices] : 0; }
   std::int64_t row_of(std::int64_t slot) const { return perm.data() ? perm.as<std::int32_t>()[slot] : slot; }
 };

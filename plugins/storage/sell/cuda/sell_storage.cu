@@ -7,6 +7,7 @@
 
 #include "plugins/formats/slice_fill.hpp"
 #include "sell_build.cuh"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/storage_kernel.hpp"
 
 using namespace sextant::plugin;
@@ -196,7 +197,5 @@ const sxt_kernel kernel =
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("storage-sell-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("storage-sell-cuda", out);
 }

@@ -7,9 +7,8 @@
 
 #include "plugins/formats/slice_fill.hpp"
 #include "plugins/formats/strips.hpp"
+#include "plugins/storage/shared/owned_values.hpp"
 #include "sextant/sdk/cpu/csr.hpp"
-#include "sextant/sdk/cpu/storage.hpp"
-#include "sextant/sdk/storage_kernel.hpp"
 
 using namespace sextant::plugin;
 
@@ -185,9 +184,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_
 sxt_status refresh(void *opaque, const sxt_problem *problem, const sxt_exec *exec) {
   const State &state = of(opaque);
   const auto &source = as<sxt_csr>(problem->a);
-  if (source.s.nnz != state.view.s.nnz)
-    return error(exec, SXT_E_DIMENSION, "%lld new values for a pattern of %lld entries", (long long)source.s.nnz,
-                 (long long)state.view.s.nnz);
+  if (const sxt_status status = check_new_values(source, state.view.s.nnz, exec); status != SXT_OK) return status;
   return fill_all<false>(state, source, exec);
 }
 
@@ -200,22 +197,12 @@ std::uint64_t bytes(const void *opaque) {
          state.gathered() * sizeof(std::int32_t) + state.stored() * value_bytes(state.view.s.value_type);
 }
 
-sxt_status scale(void *opaque, const void *s, const sxt_exec *exec) {
-  const State &state = of(opaque);
-  return scale_entries(state.view.s.value_type, state.values.data(), s, exec,
-                       [&](int part, int team, auto &&scale_one) {
-                         for_each_stored(state, strips_part(state.view, team, part), scale_one);
-                       });
-}
+constexpr auto visit = [](const State &state, int part, int team, auto &&f) {
+  for_each_stored(state, strips_part(state.view, team, part), f);
+};
 
-sxt_status diagonal(const void *opaque, void *out, const sxt_exec *) {
-  const State &state = of(opaque);
-  return diagonal_entries(state.view.s, state.values.data(), out, [&](auto &&look) {
-    return for_each_stored(state, {0, state.view.n_slices}, look), SXT_OK;
-  });
-}
-
-const sxt_storage_ops ops = {sizeof(sxt_storage_ops), view, bytes, scale, diagonal, nullptr};
+const sxt_storage_ops ops = {sizeof(sxt_storage_ops),      view,   bytes, scale_owned<State, visit>,
+                             diagonal_owned<State, visit>, nullptr};
 
 const sxt_kernel kernel = new_storage<State>(SXT_KIND_STORAGE_STRIPS, "storage.strips.cpu", "cpu",
                                              "slices of eight rows: parts of diagonals, and other entries gathered",
@@ -228,8 +215,5 @@ const sxt_kind kind = new_kind(SXT_KIND_STORAGE_STRIPS, "slices of rows as parts
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   take_team(host);
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = describe("storage-strips", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &kind>("storage-strips", out);
 }

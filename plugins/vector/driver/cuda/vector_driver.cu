@@ -5,6 +5,7 @@
 
 #include "sextant/plugin/kinds/vector.h"
 #include "sextant/sdk/cuda/exec.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace {
 
@@ -47,17 +48,12 @@ const sxt_kernel kernel = [] {
       new_kernel(SXT_KIND_VECTOR, "vector.driver-copy.cuda", "cuda", "the driver's copy within the device", run);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE | SXT_KERNEL_BASELINE;
   k.term_names = cuda::cuda_terms;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.release = destroy<std::uint64_t>;
+  set_calls<std::uint64_t>(k, {applicable, candidates, prepare});
   return k;
 }();
 
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("vector-driver-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("vector-driver-cuda", out);
 }

@@ -2,6 +2,7 @@
 // The element-wise operations in full-width vectors, compiled once an instruction set without fused multiply-adds, so
 // that bits do not depend on it. Written results go through the caches or, in a second copy of every loop, past them.
 #include "sextant/plugin/kinds/vector.h"
+#include "sextant/sdk/cpu/type_table.hpp"
 #include "sextant/sdk/cpu/vectors.hpp"
 #include "vector_table.hpp"
 
@@ -221,17 +222,8 @@ constexpr void fill_type(Table &table, int type) {
   s[SXT_VECTOR_REAL_DIVIDE] = past_caches<R, C, RealDivide<R, C>, true>;
 }
 
-// Filled by the compiler: no code of an instruction set may run before it is known to be there.
-constexpr Table make_table() {
-  Table table{};
-  fill_type<float, 1>(table, SXT_F32 - 1);
-  fill_type<double, 1>(table, SXT_F64 - 1);
-  fill_type<float, 2>(table, SXT_C64 - 1);
-  fill_type<double, 2>(table, SXT_C128 - 1);
-  return table;
-}
-
 extern const Table table;
-constinit const Table table = make_table();
+constinit const Table table =
+    table_of_types<Table>([]<class R, int C>(Number<R, C>, Table &table, int type) { fill_type<R, C>(table, type); });
 
 }  // namespace sextant_vector_cpu::SXT_ISA

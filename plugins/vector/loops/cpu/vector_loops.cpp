@@ -12,6 +12,7 @@
 #include "sextant/sdk/cpu/isa.hpp"
 #include "sextant/sdk/cpu/simd.hpp"
 #include "sextant/sdk/cpu/threads.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "vector_table.hpp"
 
 SXT_ISA_TABLE(sextant_vector_cpu, Table)
@@ -163,10 +164,8 @@ sxt_kernel make_kernel(const char *name, const char *description) {
   k.version = 2;
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_ONE_ORDER;
   k.term_names = cpu_step_terms;
-  k.applicable = past_caches ? applicable_past_caches : applicable;
-  k.candidates = candidates<past_caches>;
-  k.prepare = prepare<past_caches>;
-  k.release = destroy<State>;
+  set_calls<State>(k,
+                   {past_caches ? applicable_past_caches : applicable, candidates<past_caches>, prepare<past_caches>});
   return k;
 }
 
@@ -178,7 +177,5 @@ const sxt_kernel past_caches =
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   take_team(host);
-  static const sxt_kernel *const kernels[] = {&loops, &past_caches};
-  static const sxt_plugin plugin = describe("vector-cpu", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&loops, &past_caches>("vector-cpu", out);
 }

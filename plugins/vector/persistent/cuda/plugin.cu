@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <iterator>
 
+#include "sextant/sdk/describe.hpp"
 #include "vector_persistent.cuh"
 
 SXT_VECTOR_WAYS(extern, sextant::vector_persistent::Strides, float);
@@ -71,7 +72,5 @@ const sxt_kernel kernel = [] {
 }  // namespace sextant::vector_persistent
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant::vector_persistent::kernel};
-  static const sxt_plugin plugin = sextant::plugin::describe("vector-persistent-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&sextant::vector_persistent::kernel>("vector-persistent-cuda", out);
 }

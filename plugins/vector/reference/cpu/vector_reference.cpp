@@ -5,6 +5,7 @@
 #include "vector_reference.hpp"
 
 #include "sextant/sdk/cpu/threads.hpp"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant::plugin;
 
@@ -27,11 +28,6 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
   const auto &q = as<sxt_vector_query>(query);
   if (q.operation >= SXT_VECTOR_COPY && q.operation <= SXT_VECTOR_REAL_DIVIDE) return SXT_OK;
   return refuse(reason, "operation %d is not one of %d to %d", q.operation, SXT_VECTOR_COPY, SXT_VECTOR_REAL_DIVIDE);
-}
-
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
-                   void **state) {
-  return guard(exec, [&] { return give(new sxt_value_type{problem->query->value_type}, state); });
 }
 
 std::int64_t index_at(const sxt_vector_args &args, std::int64_t i) {
@@ -77,10 +73,7 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_VECTOR, "vector.reference.cpu", "cpu", "element by element, one thread", run);
   k.flags = SXT_KERNEL_REFERENCE | SXT_KERNEL_DETERMINISTIC;
   k.term_names = cpu_terms;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.release = destroy<sxt_value_type>;
+  set_calls<sxt_value_type>(k, {applicable, candidates, prepare_type});
   return k;
 }();
 
@@ -88,8 +81,5 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::vector_reference;
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind.one};
-  static const sxt_plugin plugin = describe("vector-reference", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &kind.one>("vector-reference", out);
 }

@@ -184,8 +184,6 @@ inline std::uint32_t traffic_class(std::int32_t operation) {
   }
 }
 
-inline constexpr std::uint32_t traffic_classes = 7;
-
 // The cost of a run without the configuration's own part.
 inline CudaCost cost_of(const sxt_vector_query &q, const sxt_machine &machine) {
   const double n = static_cast<double>(q.n), element = static_cast<double>(value_bytes(q.q.value_type));

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "sextant/plugin/order.h"
+#include "sextant/sdk/describe.hpp"
 #include "vector_stream.cuh"
 
 SXT_VECTOR_WAYS(extern, sextant::vector_cuda::Tiles, float);
@@ -119,7 +120,5 @@ const sxt_kernel kernel = [] {
 }  // namespace sextant::vector_cuda
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&sextant::vector_cuda::kernel};
-  static const sxt_plugin plugin = sextant::plugin::describe("vector-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&sextant::vector_cuda::kernel>("vector-cuda", out);
 }

@@ -4,6 +4,7 @@
 #include "group_table.hpp"
 #include "sextant/plugin/kinds/vector_group.h"
 #include "sextant/sdk/cpu/group_steps.hpp"
+#include "sextant/sdk/cpu/type_table.hpp"
 #include "sextant/sdk/cpu/vector_sums.hpp"
 
 namespace sextant_vector_group_cpu::SXT_ISA {
@@ -11,7 +12,9 @@ namespace sextant_vector_group_cpu::SXT_ISA {
 using namespace sextant::plugin::SXT_ISA;
 
 template <class R, int C, class Group>
-void update(const Call &call, int64_t begin, int64_t end) { sweep<R, C>(begin * C, end * C, Group(call)); }
+void update(const Call &call, int64_t begin, int64_t end) {
+  sweep<R, C>(begin * C, end * C, Group(call));
+}
 
 // Inner products of a leaf follow its update at once: they read the results from the first caches.
 template <class R, int C, class Group>
@@ -37,17 +40,8 @@ constexpr void fill_type(Table &table, int type) {
   table.update_leaves[type][SXT_GROUP_PREDICT_RECOMPUTE] = update_leaves<R, C, PredictRecompute<R, C>>;
 }
 
-// Filled by the compiler: no code of an instruction set may run before it is known to be there.
-constexpr Table make_table() {
-  Table table{};
-  fill_type<float, 1>(table, SXT_F32 - 1);
-  fill_type<double, 1>(table, SXT_F64 - 1);
-  fill_type<float, 2>(table, SXT_C64 - 1);
-  fill_type<double, 2>(table, SXT_C128 - 1);
-  return table;
-}
-
 extern const Table table;
-constinit const Table table = make_table();
+constinit const Table table =
+    table_of_types<Table>([]<class R, int C>(Number<R, C>, Table &table, int type) { fill_type<R, C>(table, type); });
 
 }  // namespace sextant_vector_group_cpu::SXT_ISA

@@ -7,6 +7,7 @@
 
 #include "group_calls.hpp"
 #include "sextant/plugin/kinds/vector_group_dots.h"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/tree.hpp"
 
 namespace sextant_vector_group_cpu {
@@ -84,10 +85,7 @@ const sxt_kernel dots_kernel = [] {
                             "leaves of 1024 elements updated, then multiplied; threads share the leaves", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.term_names = cpu_step_terms;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare});
   return k;
 }();
 

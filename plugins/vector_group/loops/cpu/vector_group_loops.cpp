@@ -6,6 +6,7 @@
 
 #include "group_calls.hpp"
 #include "sextant/plugin/order.h"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant_vector_group_cpu {
 namespace {
@@ -59,10 +60,7 @@ const sxt_kernel kernel = [] {
   k.version = 2;
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_ONE_ORDER;
   k.term_names = cpu_step_terms;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare});
   return k;
 }();
 
@@ -71,8 +69,6 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   sextant::plugin::take_team(host);
-  static const sxt_kernel *const kernels[] = {&sextant_vector_group_cpu::kernel,
-                                              &sextant_vector_group_cpu::dots_kernel};
-  static const sxt_plugin plugin = sextant::plugin::describe("vector_group-cpu", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&sextant_vector_group_cpu::kernel, &sextant_vector_group_cpu::dots_kernel>(
+      "vector_group-cpu", out);
 }

@@ -4,13 +4,13 @@
 #include <cstdint>
 
 #include "sextant/sdk/cpu/threads.hpp"
+#include "sextant/sdk/describe.hpp"
+#include "sextant/sdk/wide.hpp"
 #include "vector_group_reference.hpp"
 
 using namespace sextant::plugin;
 
 namespace {
-
-using Long = std::complex<long double>;
 
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
@@ -37,21 +37,6 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
   return refuse(reason, "%d inner products; at most %d are taken", q.n_dots, SXT_VECTOR_GROUP_DOTS_MAX);
 }
 
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
-                   void **state) {
-  return guard(exec, [&] { return give(new sxt_value_type{problem->query->value_type}, state); });
-}
-
-template <class T>
-T dot(const T *a, const T *b, std::int64_t n) {
-  Long total = 0;
-  for (std::int64_t i = 0; i < n; ++i) total += product(std::conj(Long(a[i])), Long(b[i]));
-  if constexpr (is_complex<T>)
-    return T(static_cast<real_of<T>>(total.real()), static_cast<real_of<T>>(total.imag()));
-  else
-    return static_cast<T>(total.real());
-}
-
 sxt_status run(const void *state, void *, const sxt_head *head, const sxt_exec *exec) {
   const sxt_value_type type = *static_cast<const sxt_value_type *>(state);
   const auto &args = as<sxt_vector_group_dots_args>(head);
@@ -61,7 +46,7 @@ sxt_status run(const void *state, void *, const sxt_head *head, const sxt_exec *
     using T = typename decltype(tag)::type;
     const auto vector = [&](std::int32_t k) { return static_cast<const T *>(args.g.vectors[k]); };
     for (std::int32_t d = 0; d < args.n_dots; ++d)
-      static_cast<T *>(args.dots)[d] = dot(vector(args.a[d]), vector(args.b[d]), args.g.n);
+      static_cast<T *>(args.dots)[d] = wide_dot(vector(args.a[d]), vector(args.b[d]), args.g.n);
     return SXT_OK;
   });
 }
@@ -75,10 +60,7 @@ const sxt_kernel dots_kernel = [] {
                             "statement by statement, then product by product, one thread", run);
   k.flags = SXT_KERNEL_REFERENCE | SXT_KERNEL_DETERMINISTIC;
   k.term_names = cpu_terms;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.release = destroy<sxt_value_type>;
+  set_calls<sxt_value_type>(k, {applicable, candidates, prepare_type});
   return k;
 }();
 

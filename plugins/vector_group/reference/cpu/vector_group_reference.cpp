@@ -5,6 +5,7 @@
 #include "vector_group_reference.hpp"
 
 #include "sextant/sdk/cpu/threads.hpp"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant::plugin;
 
@@ -30,11 +31,6 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
   if (q.group >= SXT_GROUP_CLASSICAL_XR && q.group <= SXT_GROUP_PREDICT_RECOMPUTE) return SXT_OK;
   return refuse(reason, "group %d is not one of %d to %d", q.group, SXT_GROUP_CLASSICAL_XR,
                 SXT_GROUP_PREDICT_RECOMPUTE);
-}
-
-sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
-                   void **state) {
-  return guard(exec, [&] { return give(new sxt_value_type{problem->query->value_type}, state); });
 }
 
 // y += a x
@@ -100,10 +96,7 @@ const sxt_kernel kernel = [] {
       new_kernel(SXT_KIND_VECTOR_GROUP, "vector_group.reference.cpu", "cpu", "statement by statement, one thread", run);
   k.flags = SXT_KERNEL_REFERENCE | SXT_KERNEL_DETERMINISTIC;
   k.term_names = cpu_terms;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.release = destroy<sxt_value_type>;
+  set_calls<sxt_value_type>(k, {applicable, candidates, prepare_type});
   return k;
 }();
 
@@ -111,8 +104,5 @@ const sxt_kernel kernel = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::vector_group_reference;
-  static const sxt_kernel *const kernels[] = {&kernel, &dots_kernel};
-  static const sxt_kind *const kinds[] = {&kind.one, &dots_kind};
-  static const sxt_plugin plugin = describe("vector_group-reference", kernels, kinds, 2);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &dots_kernel, &kind.one, &dots_kind>("vector_group-reference", out);
 }

@@ -10,6 +10,7 @@
 #include "sextant/sdk/cuda/chain.hpp"
 #include "sextant/sdk/cuda/exec.hpp"
 #include "sextant/sdk/cuda/grid.hpp"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::vector_group_cuda {
 namespace {
@@ -253,10 +254,7 @@ const sxt_kernel groups = [] {
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE | SXT_KERNEL_ONE_ORDER;
   k.version = 2;
   k.term_names = cuda_terms;
-  k.applicable = applicable;
-  k.candidates = candidates;
-  k.prepare = prepare;
-  k.release = destroy<State>;
+  set_calls<State>(k, {applicable, candidates, prepare});
   k.launch_config = launch_config;
   return k;
 }();
@@ -267,12 +265,9 @@ const sxt_kernel groups_dots = [] {
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_CAPTURABLE;
   k.version = 2;
   k.term_names = cuda_terms;
-  k.applicable = applicable_dots;
-  k.candidates = candidates_dots;
-  k.prepare = prepare_dots;
+  set_calls<State>(k, {applicable_dots, candidates_dots, prepare_dots});
   k.open = open_dots;
   k.close = destroy<Session>;
-  k.release = destroy<State>;
   k.launch_config = launch_config;
   return k;
 }();
@@ -282,7 +277,5 @@ const sxt_kernel groups_dots = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::vector_group_cuda;
-  static const sxt_kernel *const kernels[] = {&groups, &groups_dots};
-  static const sxt_plugin plugin = sextant::plugin::describe("vector-group-cuda", kernels);
-  return *out = &plugin, SXT_OK;
+  return sextant::plugin::offer<&groups, &groups_dots>("vector-group-cuda", out);
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "input/hints.hpp"
+#include "input/matrix_input.hpp"
 #include "names/names.hpp"
 #include "report/table.hpp"
 #include "report/write_file.hpp"
@@ -181,6 +182,23 @@ std::string microseconds(double seconds) { return seconds > 0 ? fmt::format("{:.
 std::string length_text(std::int64_t n) {
   const auto bits = static_cast<std::uint64_t>(n);
   return std::has_single_bit(bits) && n > 512 ? fmt::format("2^{}", std::countr_zero(bits)) : count_text(n);
+}
+
+void for_each_matrix(const BenchOptions &options, sxt_context *context, SeveralFiles &files,
+                     std::vector<MadeMatrix> (*made)(const BenchOptions &),
+                     const std::function<void(const std::string &, sxt_matrix *)> &visit) {
+  for (const std::string &path : options.matrices)
+    files.visit(path, [&] {
+      const LoadedMatrix matrix = read_matrix(context, path);
+      visit(path, matrix.handle.get());
+    });
+  files.require_some(!options.generate.empty());
+  if (!options.matrices.empty() && options.generate.empty()) return;
+  for (const MadeMatrix &each : made(options)) {
+    const HostCsr host = each.make(each.rows);
+    const Matrix matrix = matrix_of(context, host);
+    visit(host.name, matrix.get());
+  }
 }
 
 void show(const BenchOptions &options, const Sheet &sheet) {

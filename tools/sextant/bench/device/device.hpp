@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -63,12 +64,21 @@ struct Sheet {
   std::string text() const;
   std::string markdown() const;
 };
-// What the rows of every suite have: {suite, case, kernel, seconds, peer, peer_seconds, ratio}. Without a peer ("" or no
-// time) the last three are null.
+// What the rows of every suite have: {suite, case, kernel, seconds, peer, peer_seconds, ratio}. Without a peer ("" or
+// no time) the last three are null.
 Json comparison(const char *suite, const std::string &name, const std::string &kernel, double seconds,
                 const std::string &peer, double peer_seconds);
 std::string microseconds(double seconds);
 std::string length_text(std::int64_t n);
+// A matrix that a suite makes itself.
+struct MadeMatrix {
+  Generator make;
+  std::int64_t rows;
+};
+// Calls visit(name, matrix) for the files of --matrices, then for made(options), unless files alone are named.
+void for_each_matrix(const BenchOptions &options, sxt_context *context, SeveralFiles &files,
+                     std::vector<MadeMatrix> (*made)(const BenchOptions &),
+                     const std::function<void(const std::string &, sxt_matrix *)> &visit);
 // Prints a sheet at once, unless --json keeps stdout for one object.
 void show(const BenchOptions &options, const Sheet &sheet);
 // Prints the rows and further results with --json; writes --markdown.

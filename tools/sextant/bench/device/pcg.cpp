@@ -387,21 +387,12 @@ Sheet sheet_of(const std::string &name, const DevicePcg &bench, const std::vecto
 // What is measured when nothing is named: the cubes of docs/measurements/gpu_pcg.md.
 std::vector<std::int64_t> usual_sizes() { return {32 * 32 * 32, 64 * 64 * 64, 128 * 128 * 128}; }
 
-void for_each_case(const BenchOptions &options, sxt_context *context, SeveralFiles &files,
-                   const std::function<void(const std::string &, sxt_matrix *)> &visit) {
-  for (const std::string &path : options.matrices)
-    files.visit(path, [&] {
-      const LoadedMatrix matrix = read_matrix(context, path);
-      visit(path, matrix.handle.get());
-    });
-  files.require_some(!options.generate.empty());
-  if (!options.matrices.empty() && options.generate.empty()) return;
+std::vector<MadeMatrix> made_matrices(const BenchOptions &options) {
+  std::vector<MadeMatrix> made;
   for (const std::int64_t rows : options.sizes.empty() ? usual_sizes() : options.sizes)
-    for (const Generator make : generators(options.generate.empty() ? "stencil-3d" : options.generate)) {
-      const HostCsr host = make(rows);
-      const Matrix matrix = matrix_of(context, host);
-      visit(host.name, matrix.get());
-    }
+    for (const Generator make : generators(options.generate.empty() ? "stencil-3d" : options.generate))
+      made.push_back({make, rows});
+  return made;
 }
 
 }  // namespace
@@ -412,7 +403,7 @@ int bench_device_pcg(const BenchOptions &options) {
   std::vector<Sheet> sheets;
   Json rows = Json::array();
   SeveralFiles files(options.matrices.size());
-  for_each_case(options, context.get(), files, [&](const std::string &name, sxt_matrix *matrix) {
+  for_each_matrix(options, context.get(), files, made_matrices, [&](const std::string &name, sxt_matrix *matrix) {
     DevicePcg bench(options, context.get(), matrix);
     const std::vector<Way> ways = bench.measure();
     rows.push_back(json_of(name, bench, ways));

@@ -266,37 +266,19 @@ struct Summary {
   double regret() const { return all ? std::exp(regret_sum / all) : 0; }
 };
 
-struct Made {
-  Generator make;
-  std::int64_t rows;
-};
 // What is measured when nothing is named: the stencils and power laws of docs/measurements/gpu_products.md.
-std::vector<Made> usual_cases() {
+std::vector<MadeMatrix> usual_cases() {
   return {{stencil_3d, 32 * 32 * 32},    {stencil_3d, 64 * 64 * 64},    {stencil_3d, 128 * 128 * 128},
           {stencil_3d, 256 * 256 * 256}, {stencil_27, 128 * 128 * 128}, {power_law, 1 << 19},
           {power_law, 1 << 22}};
 }
 
-void for_each_case(const BenchOptions &options, sxt_context *context, SeveralFiles &files,
-                   const std::function<void(const std::string &, sxt_matrix *)> &visit) {
-  for (const std::string &path : options.matrices)
-    files.visit(path, [&] {
-      const LoadedMatrix matrix = read_matrix(context, path);
-      visit(path, matrix.handle.get());
-    });
-  files.require_some(!options.generate.empty());
-  if (!options.matrices.empty() && options.generate.empty()) return;
-  std::vector<Made> made;
-  if (options.generate.empty() && options.sizes.empty())
-    made = usual_cases();
-  else
-    for (const std::int64_t rows : options.sizes.empty() ? std::vector<std::int64_t>{250'000} : options.sizes)
-      for (const Generator make : generators(options.generate)) made.push_back({make, rows});
-  for (const Made &each : made) {
-    const HostCsr host = each.make(each.rows);
-    const Matrix matrix = matrix_of(context, host);
-    visit(host.name, matrix.get());
-  }
+std::vector<MadeMatrix> made_matrices(const BenchOptions &options) {
+  if (options.generate.empty() && options.sizes.empty()) return usual_cases();
+  std::vector<MadeMatrix> made;
+  for (const std::int64_t rows : options.sizes.empty() ? std::vector<std::int64_t>{250'000} : options.sizes)
+    for (const Generator make : generators(options.generate)) made.push_back({make, rows});
+  return made;
 }
 
 }  // namespace
@@ -308,7 +290,7 @@ int bench_device_spmv(const BenchOptions &options) {
   Json rows = Json::array();
   Summary summary;
   SeveralFiles files(options.matrices.size());
-  for_each_case(options, context.get(), files, [&](const std::string &name, sxt_matrix *matrix) {
+  for_each_matrix(options, context.get(), files, made_matrices, [&](const std::string &name, sxt_matrix *matrix) {
     const Case one = measure_case(context.get(), name, matrix, device_rounds(options, 1));
     summary.add(one);
     rows.push_back(json_of(one));
