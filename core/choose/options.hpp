@@ -58,7 +58,7 @@ struct Rules {
   const char *forced_by = nullptr;
   std::optional<PlanEntry> plan;
   std::string plan_note;  // why a loaded plan is not followed
-  bool past = false;      // `plan` is what was chosen before for a matrix alike (past.hpp), and binds no one
+  bool past = false;      // `plan` is what was chosen before for a matrix alike (past.hpp): it need not be followed
 };
 
 Entrant entrant_of(const Option &option);

@@ -75,7 +75,7 @@ SlotChoice Selector::fill_slot(const Kernel &kernel, const Question &question, s
     if (filled.instances < wanted.min_count || filled.instances == 0) continue;
     if (best.alternative < 0 || better(filled, best)) best = std::move(filled);
   }
-  // Another alternative would pass over what was forced in silence.
+  // Another alternative would not use what was forced, and say nothing.
   require(!against_force, SXT_E_NOT_SUPPORTED, "its slot ", wanted.role, " cannot be filled as forced:", problems);
   require(best.alternative >= 0 || wanted.min_count == 0, against_plan ? SXT_E_PLAN : SXT_NOT_APPLICABLE, "its slot ",
           wanted.role, " cannot be filled:", problems.empty() ? " no alternative was asked for" : problems);

@@ -91,7 +91,7 @@ double OrderSearch::seconds_of(const Choice &ordering) const {
 // "" where an order could pay several times what it costs.
 std::string OrderSearch::why_not(EngineSystem &here, const std::string &method, const Expectation &expected,
                                  const Choice &ordering) {
-  if (method != "none" && !here.scaling()) return "what " + method + " does depends on the order";
+  if (method != "none" && !here.scaling()) return "what " + method + " does may depend on the order";
   const double iterations = problem_.solves() * expected.assumed;
   const double cost_s = seconds_of(ordering);
   const auto too_little = [&](const char *what, double seconds) {

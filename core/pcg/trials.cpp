@@ -79,8 +79,8 @@ std::vector<PreconditionerMethod> Trials::by_promise(const std::vector<Precondit
   return sorted;
 }
 
-// Whether another preconditioner has a lower total. What a polynomial does is known; of others only with one that is
-// asked of no one is the effect known, so those that could pay at best are set up and tried for a few iterations.
+// Whether another preconditioner has a lower total. What a polynomial does is known without a trial. The effect of
+// others is not, so those that could pay at best are set up and tried for a few iterations.
 Trials::Result Trials::run(const Choice &engine, const Outlook &outlook) {
   const bool on_host = problem_.on_host();
   // Of matrices with a null space nothing is known.

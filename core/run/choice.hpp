@@ -57,7 +57,7 @@ struct Choice {
   bool trusted = false;      // it reads what the library's own kernels built
   bool no_estimate = false;  // it or a part of it has no model: run_s says nothing
   bool spreads = false;      // chosen for one thread, runs on as many as there are (spread.hpp)
-  bool held_back = false;    // features that could have told more would have taken longer than the asker allowed
+  bool held_back = false;    // features that could have told more would have taken longer than the caller allowed
   std::vector<SlotChoice> slots;
   std::vector<Considered> considered;
   // Chooses the product with a factor that the kernel makes while it is prepared, of those that take less than so many

@@ -70,7 +70,7 @@ class CholeskyGpu : public testing::Test {
   Analysis analyse_with(const Matrix &matrix, sxt_analysis_options options, const CholeskyLaunch &launch,
                         const char *scheduler = streams) {
     const std::string path = testing::TempDir() + "cholesky-" + std::to_string(getpid()) + ".toml";
-    // A plan is of one structure, and without these the scheduler's model has a say in it.
+    // A plan is of one structure, and without these the scheduler's model changes it.
     if (!options.permutation) options.order = "amd";
     if (options.amalgamation == 0) options.amalgamation = 16;
     if (options.block == 0) options.block = 256;
