@@ -14,8 +14,8 @@ steps: tree         install and move (the others need it)
        generated, generated-fortran      the program of `sextant generate-solver`, unchanged
        python       the Python package, installed by pip
        plugin       a plugin folder of the tree, built outside, and checked by the sextant command
-       kinds        one kernel of each kind, built outside
-       template     the folder of `sextant plugin new` of a kind, built, checked and tested (--template, --cuda)
+       folders      the folder of `sextant plugin new` of every kind, and kernels of the tree, built outside (--cuda)
+       template     one of them, checked and tested (--template, --cuda)
        product      from `sextant plugin new` to a kernel that is chosen: docs/adding_a_kernel.md
        documents    links between documents, rooms of headers
        exports      SONAME, symbols, search paths        headers   every header alone, in every standard
@@ -36,6 +36,7 @@ import sys
 
 import half_installed
 import headers
+import plugin_folders
 import shared_objects
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -96,7 +97,7 @@ class Tree:
     def sanitizer(self):
         return [f"-fsanitize={self.options.sanitize}"] if self.options.sanitize else []
 
-    def cmake(self, source, name, *definitions):
+    def cmake(self, source, name, *definitions, parallel=1):
         """Configures and builds an outside project against the tree; returns its build folder."""
         folder = self.build_folder(name)
         flags = " ".join(self.sanitizer())
@@ -106,7 +107,7 @@ class Tree:
             "--no-warn-unused-cli", *[f"-DCMAKE_{k}_COMPILER={v}" for k, v in compilers.items() if v],
             *[f"-DCMAKE_{kind}_LINKER_FLAGS={flags}" for kind in ("EXE", "MODULE") if flags],
             f"-DSEXTANT_SANITIZE={options.sanitize}", *definitions)  # fmt: skip
-        run("cmake", "--build", folder, "--verbose")
+        run("cmake", "--build", folder, "--verbose", "--parallel", parallel)
         return folder
 
     def pkg_config(self, package):
@@ -315,29 +316,6 @@ def plugin(t):
     run(without / "bin" / "sextant", "plugin", "check", "--device", "cpu", "--no-stamp", built[0])
 
 
-def kinds(t):
-    """A kernel of each kind, copied out and built on the installed headers alone."""
-    source = t.options.work / "kinds outside"
-    shutil.rmtree(source, ignore_errors=True)
-    folders = []
-    for given in t.options.kind:
-        folders.append("-".join(given.with_suffix("").parts[-3:]))
-        if given.is_dir():
-            shutil.copytree(given, source / folders[-1])
-        else:
-            (source / folders[-1]).mkdir(parents=True)
-            shutil.copy(given, source / folders[-1])
-            (source / folders[-1] / "CMakeLists.txt").write_text(f"sextant_add_plugin(NAME {given.stem} DEVICE cpu)\n")
-    lists = ["cmake_minimum_required(VERSION 3.25)", "project(kinds LANGUAGES C CXX)", "find_package(Sextant REQUIRED)"]
-    (source / "CMakeLists.txt").write_text("\n".join(lists + [f"add_subdirectory({folder})" for folder in folders]) + "\n")
-    built = sorted(t.cmake(source, "kinds built outside").rglob("*.so"))
-    if len(built) != len(folders):
-        fail(f"expected {len(folders)} plugins, found {built}")
-    for path in built:
-        require_none(shared_objects.plugin_problems(path, "sxt_plugin_entry_0"))
-    print(f"{len(built)} plugins")
-
-
 def command_of(t):
     command = t.prefix / "bin" / "sextant"
     if not command.exists():
@@ -354,9 +332,7 @@ def new_folder(t, kind, name, *options):
 def use(t, folder, built):
     """The line of the folder's README that says how the kernel is used."""
     [line] = re.findall(r"(?m)^sextant (?!plugin check)(.*)$", (folder / "README.md").read_text())
-    matrix = folder / "tridiagonal.mtx"
-    entries = [f"{i} {j} {2 if i == j else -1}" for i in range(1, 51) for j in (i - 1, i) if j > 0]
-    matrix.write_text(f"%%MatrixMarket matrix coordinate real symmetric\n50 50 {len(entries)}\n" + "\n".join(entries) + "\n")
+    matrix = plugin_folders.tridiagonal(folder / "tridiagonal.mtx")
     words = [str(matrix) if word == "MATRIX.mtx" else word.replace("build/", f"{built}/") for word in shlex.split(line)]
     run(command_of(t), *words)
 
@@ -371,20 +347,45 @@ def never_cheaper_than(t, mine, own, plugin):
         fail(f"{mine} is not predicted, or faster than {own}: {seconds}")
 
 
-def template(t):
-    """Builds as it was written, against the tree alone; its own tests pass: the cases of its kind, and test_kernel.cpp. For CUDA it is
-    built alone where there is no device."""
-    command_of(t)
+def need_cuda(t):
     if t.options.cuda and not shutil.which("nvcc"):
         skip("there is no CUDA compiler (nvcc)")
-    folder = new_folder(t, t.options.template, "mine", *(["--cuda"] if t.options.cuda else []))
-    built = t.cmake(folder, f"{folder.parent.name}, built")
-    require_none(shared_objects.plugin_problems(built / "mine.so", "sxt_plugin_entry_0"))
+
+
+def folders_root(t):
+    return t.options.work / ("plugin folders for CUDA" if t.options.cuda else "plugin folders")
+
+
+def folders(t):
+    """Their speed is not tested here: they are compiled for a short build. Without the command there are kernels of the tree alone."""
+    cuda = t.options.cuda
+    need_cuda(t)
+    command = command_of(t) if cuda else t.prefix / "bin" / "sextant"
+    source, made = fresh(folders_root(t)), plugin_folders.requests(cuda) if command.exists() else {}
+    for name, request in made.items():
+        run(command, "plugin", "new", *request, "-o", source / name, stdout=subprocess.DEVNULL)
+    kernels = [] if cuda else plugin_folders.copied_kernels(t.options.kind, source)
+    (source / "CMakeLists.txt").write_text(plugin_folders.project(made, kernels, cuda))
+    built = t.cmake(source, f"{source.name}, built", "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DCMAKE_C_FLAGS_RELEASE=-O1", parallel=2)
+    plugins = sorted(built.rglob("*.so"))
+    if len(plugins) != len(made) + len(kernels):
+        fail(f"expected {len(made)} and {len(kernels)} plugins, found {plugins}")
+    for path in plugins:
+        require_none(shared_objects.plugin_problems(path, "sxt_plugin_entry_0"))
+    print(f"{len(plugins)} plugins")
+
+
+def template(t):
+    """The tests of one of these folders pass: the cases of its kind, and test_kernel.cpp."""
+    command_of(t)
+    need_cuda(t)
+    kind, root = t.options.template, folders_root(t)
+    built = t.options.work / f"{root.name}, built" / kind
     run("ctest", "--test-dir", built, "--output-on-failure", "--no-tests=error")
     if not t.options.cuda:
-        use(t, folder, built)
-    if t.options.template == "spmv" and not t.options.cuda:
-        never_cheaper_than(t, "com.example.mine", "spmv.csr.rows.cpu", built / "mine.so")
+        use(t, root / kind, built)
+    if kind == "spmv" and not t.options.cuda:
+        never_cheaper_than(t, "com.example.my-spmv", "spmv.csr.rows.cpu", built / "my-spmv.so")
 
 
 def product(t):
@@ -475,7 +476,7 @@ STEPS = {
     "tree": tree, "c-cmake": c_cmake, "c-pkgconfig": c_pkgconfig, "cxx-cmake": cxx_cmake, "static": static, "components": components, "half-installed": half,
     "fortran-cmake": fortran_cmake, "fortran-source": fortran_source, "fortran-pkgconfig": fortran_pkgconfig,
     "fortran-fpm": fortran_fpm,
-    "generated": generated, "generated-fortran": generated_fortran, "python": python, "plugin": plugin, "kinds": kinds, "template": template,
+    "generated": generated, "generated-fortran": generated_fortran, "python": python, "plugin": plugin, "folders": folders, "template": template,
     "product": product, "documents": documents, "exports": exports,
     "headers": check_headers, "relocation": relocation,
 }  # fmt: skip
@@ -490,7 +491,7 @@ def main():
     parser.add_argument("--plugin", type=pathlib.Path, required=True, help="plugin folder to build outside")
     parser.add_argument("--kind", type=pathlib.Path, action="append", default=[], help="folder or C file of one more")
     parser.add_argument("--template", default="spmv", help="the kind of step template")
-    parser.add_argument("--cuda", action="store_true", help="step template: for CUDA devices")
+    parser.add_argument("--cuda", action="store_true", help="steps folders and template: for CUDA devices")
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--cxx", default="c++")
     parser.add_argument("--fc", default="", help="empty: no Fortran module was built")
