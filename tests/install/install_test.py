@@ -329,19 +329,20 @@ def new_folder(t, kind, name, *options):
     return folder
 
 
-def use(t, folder, built):
-    """The line of the folder's README that says how the kernel is used."""
+def run_line_of_readme(t, folder, built):
     [line] = re.findall(r"(?m)^sextant (?!plugin check)(.*)$", (folder / "README.md").read_text())
     matrix = plugin_folders.tridiagonal(folder / "tridiagonal.mtx")
-    words = [str(matrix) if word == "MATRIX.mtx" else word.replace("build/", f"{built}/") for word in shlex.split(line)]
-    run(command_of(t), *words)
+    run(command_of(t), *[str(matrix) if word == "MATRIX.mtx" else word.replace("build/", f"{built}/") for word in shlex.split(line)])
+
+
+def explained_candidates(t, words, state):
+    return json.loads(subprocess.check_output([command_of(t), *words, "--device", "cpu", "--json"], env=state))["candidates"]
 
 
 def never_cheaper_than(t, mine, own, plugin):
     """The model of a kernel that does what one of the library does: no launch of it is predicted to be faster, where rows differ most."""
-    answer = subprocess.run([command_of(t), "explain", "--generate", "power-law", "--op", "spmv", "--device", "cpu", "--threads", "4",
-                             "--plugin-path", plugin, "--json"], env=own_settings_aside(), check=True, stdout=subprocess.PIPE, text=True).stdout  # fmt: skip
-    seconds = {(each["kernel"], each["launch"][0]): each["predicted_run_s"] for each in json.loads(answer)["candidates"] if each["launch"]}
+    found = explained_candidates(t, ["explain", "--generate", "power-law", "--op", "spmv", "--threads", "4", "--plugin-path", plugin], own_settings_aside())
+    seconds = {(each["kernel"], each["launch"][0]): each["predicted_run_s"] for each in found if each["launch"]}
     launches = [launch for kernel, launch in seconds if kernel == mine]
     if not launches or any(seconds[mine, launch] < seconds[own, launch] * (1 - 1e-9) for launch in launches):
         fail(f"{mine} is not predicted, or faster than {own}: {seconds}")
@@ -382,9 +383,10 @@ def template(t):
     kind, root = t.options.template, folders_root(t)
     built = t.options.work / f"{root.name}, built" / kind
     run("ctest", "--test-dir", built, "--output-on-failure", "--no-tests=error")
-    if not t.options.cuda:
-        use(t, root / kind, built)
-    if kind == "spmv" and not t.options.cuda:
+    if t.options.cuda:
+        return
+    run_line_of_readme(t, root / kind, built)
+    if kind == "spmv":
         never_cheaper_than(t, "com.example.my-spmv", "spmv.csr.rows.cpu", built / "my-spmv.so")
 
 
@@ -398,18 +400,14 @@ def product(t):
     if not shutil.which("patch"):
         skip("the program patch is not installed")
     folder = new_folder(t, "spmv", "even")
-    (folder.parent / "even.diff").write_text(change)
-    run("patch", "-d", folder, "-p1", "-i", folder.parent / "even.diff")
+    run("patch", "-d", folder, "-p1", input=change, text=True)
     plugin = t.cmake(folder, "even, built") / "even.so"
     run("ctest", "--test-dir", plugin.parent, "--output-on-failure", "--no-tests=error")
     run("cmake", "--build", plugin.parent, "--target", "bench")
     state = {**own_settings_aside(), "XDG_STATE_HOME": str(folder)}
-    checked = [command_of(t), "plugin", "check", "--device", "cpu", plugin]
-    subprocess.run(checked, env=state, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([command_of(t), "plugin", "check", "--device", "cpu", plugin], env=state, check=True, stdout=subprocess.DEVNULL)
     explain = re.search(r"^sextant (explain .*?) +#", guide, re.M)[1].replace("even/build/even.so", shlex.quote(str(plugin)))
-    asked = [command_of(t), *shlex.split(explain), "--device", "cpu", "--json"]
-    answer = subprocess.run(asked, env=state, check=True, stdout=subprocess.PIPE, text=True).stdout
-    chosen = [each["kernel"] for each in json.loads(answer)["candidates"] if each.get("chosen")]
+    chosen = [each["kernel"] for each in explained_candidates(t, shlex.split(explain), state) if each.get("chosen")]
     if chosen != ["com.example.even"]:
         fail(f"{chosen} was chosen, not com.example.even")
 
