@@ -348,21 +348,17 @@ def never_cheaper_than(t, mine, own, plugin):
         fail(f"{mine} is not predicted, or faster than {own}: {seconds}")
 
 
-def need_cuda(t):
+def folders_root(t):
     if t.options.cuda and not shutil.which("nvcc"):
         skip("there is no CUDA compiler (nvcc)")
-
-
-def folders_root(t):
     return t.options.work / ("plugin folders for CUDA" if t.options.cuda else "plugin folders")
 
 
 def folders(t):
     """Their speed is not tested here: they are compiled for a short build. Without the command there are kernels of the tree alone."""
-    cuda = t.options.cuda
-    need_cuda(t)
+    cuda, root = t.options.cuda, folders_root(t)
     command = command_of(t) if cuda else t.prefix / "bin" / "sextant"
-    source, made = fresh(folders_root(t)), plugin_folders.requests(cuda) if command.exists() else {}
+    source, made = fresh(root), plugin_folders.requests(cuda) if command.exists() else {}
     for name, request in made.items():
         run(command, "plugin", "new", *request, "-o", source / name, stdout=subprocess.DEVNULL)
     kernels = [] if cuda else plugin_folders.copied_kernels(t.options.kind, source)
@@ -379,7 +375,6 @@ def folders(t):
 def template(t):
     """The tests of one of these folders pass: the cases of its kind, and test_kernel.cpp."""
     command_of(t)
-    need_cuda(t)
     kind, root = t.options.template, folders_root(t)
     built = t.options.work / f"{root.name}, built" / kind
     run("ctest", "--test-dir", built, "--output-on-failure", "--no-tests=error")
