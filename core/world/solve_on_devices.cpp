@@ -49,6 +49,7 @@ sxt_reason WorldSolve::judge_block(const WorldLoop::Outcome &outcome) {
     if (replace) {
       deferred([&](std::size_t i) { copy(part(i).residual.data(), part(i).r.data(), i); });
       ++replacements_;
+      restart_ = true;  // directions were those of the residual before
     }
     replaced_ = true;  // the same iterate is judged again
     return SXT_REASON_NONE;
@@ -62,12 +63,12 @@ sxt_reason WorldSolve::run_on_devices() {
   throw_deferred();
   WorldLoop &loop = *pcg_.loop_;
   loop.start(x_, lanes_);
-  bool restart = true, brief = false;
+  bool brief = false;
   for (;;) {
     const std::int64_t first = k_;
     const bool again = replaced_;
-    const WorldLoop::Outcome outcome = loop.run({tolerance_, settings_.max_iterations, restart, brief}, lanes_);
-    restart = false;
+    const WorldLoop::Outcome outcome = loop.run({tolerance_, settings_.max_iterations, restart_, brief}, lanes_);
+    restart_ = false;
     if (const sxt_reason end = judge_block(outcome)) return end;
     throw_deferred();
     if (const sxt_reason wish = local_wish()) return wish;
