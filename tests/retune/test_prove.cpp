@@ -152,6 +152,20 @@ TEST(RetuneProof, HiddenParametersAndTextIsRefused) {
   EXPECT_TRUE(prove(kernel(index_and_bound + ".pragma \"x\n\";\nst.global.u32 [%rd2], %r5;\n" + end)).proven);
 }
 
+// Tokens are those of ptxas: % begins one, and a type need not stand apart.
+TEST(RetuneProof, WordsAreCutAsPtxasDoes) {
+  for (const char *top : {".global .u32%a3;\n", ".const .align 4 .b8%a3[8];\n", ".shared .u32%a3;\n"}) {
+    std::string text = kernel(
+        index_and_bound + "{ .reg .u64 %a3; mov.u64 %a3, 0; }\nmov.u64 %rd5, %a3;\nst.global.u32 [%rd2], %r5;\n" + end);
+    text.insert(head.size(), top);
+    EXPECT_FALSE(prove(text).proven) << top;
+  }
+  EXPECT_FALSE(prove(kernel(index_and_bound + ".local .u32%a3;\n" + end)).proven);
+  EXPECT_FALSE(prove(kernel(index_and_bound + ".local .u32 ;\n" + end)).proven);
+  EXPECT_TRUE(
+      prove(kernel(index_and_bound + "{ .reg.b32 f; mov.b32 f, 0; }\nst.global.u32 [%rd2], %r5;\n" + end)).proven);
+}
+
 // cvta adds where a space begins, which is a number of the launch.
 TEST(RetuneProof, AddressesAreNoConstants) {
   for (const char *space : {"local", "const", "to.local", "to.const", "param"}) {
@@ -262,6 +276,14 @@ TEST(RetuneProof, LoopsAndFunctions) {
 }
 
 TEST(RetuneProof, Atomics) {
+  const auto two = [&](const std::string &first, const std::string &second) {
+    return prove(kernel(index_and_bound + "red.global." + first + " [%rd1], %r5;\nred.global." + second +
+                        " [%rd1], %r5;\n" + end))
+        .proven;
+  };
+  EXPECT_TRUE(two("add.u32", "add.u32"));
+  EXPECT_FALSE(two("max.u32", "add.u32"));
+  EXPECT_FALSE(two("and.b32", "or.b32"));
   EXPECT_TRUE(
       prove(kernel(index_and_bound + "mov.f32 %f1, 0f3F800000;\nred.global.f32.add [%rd2], %f1;\n" + end)).reorders);
   EXPECT_TRUE(prove(kernel(index_and_bound + "red.global.add.u32 [%rd2], 1;\n" + end)).proven);

@@ -147,6 +147,9 @@ static void end_of_a_fault(int code) {
   printf("rank %d ends with %d\n", rank, code);
   fflush(stdout);
   MPI_Barrier(MPI_COMM_WORLD);
+  /* What was printed goes through mpiexec, which may stop to read as soon as one rank aborts. */
+  for (const double start = MPI_Wtime(); MPI_Wtime() - start < (rank == 0 ? 0.3 : 5);) {
+  }
   MPI_Abort(MPI_COMM_WORLD, code);
 }
 

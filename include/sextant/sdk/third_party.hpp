@@ -2,7 +2,7 @@
 // The description of a plugin that is not the library's own. Header-only, no part of the ABI.
 #pragma once
 
-#include "sextant/plugin/plugin.h"
+#include "sextant/sdk/describe.hpp"
 
 namespace sextant::plugin {
 
@@ -12,6 +12,17 @@ inline sxt_plugin third_party(sxt_plugin plugin, const char *version, const char
   plugin.vendor = vendor;
   plugin.license = license;
   return plugin;
+}
+
+// What offer() does, for such a plugin.
+template <auto... parts>
+sxt_status offer_as(const char *name, const char *version, const char *vendor, const char *license,
+                    const sxt_plugin **out) {
+  static constexpr Offered<sxt_kernel, parts...> kernels;
+  static constexpr Offered<sxt_kind, parts...> kinds;
+  static const sxt_plugin plugin = third_party(
+      describe(name, kernels.items, kinds.count ? kinds.items : nullptr, kinds.count), version, vendor, license);
+  return *out = &plugin, SXT_OK;
 }
 
 }  // namespace sextant::plugin

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "hook/registry.hpp"
 
+#include <pthread.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <thread>
 
 #include "hook/entries.hpp"
@@ -12,6 +14,31 @@
 namespace sextant::retune {
 
 using driver::Handle;
+
+namespace {
+
+// Signals wait while this thread proves: a handler that ends the program, or forks, would find the allocator at work
+// for us, where the program itself stood in a launch. Faults do not wait. The mask is put back.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t all;
+    sigfillset(&all);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&all, fault);
+    changed_ = pthread_sigmask(SIG_BLOCK, &all, &before_) == 0;
+  }
+  ~SignalsHeld() {
+    if (changed_) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  SignalsHeld(const SignalsHeld &) = delete;
+  SignalsHeld &operator=(const SignalsHeld &) = delete;
+
+ private:
+  sigset_t before_;
+  bool changed_;
+};
+
+}  // namespace
 
 std::size_t HandleTable::place(Handle handle, std::size_t capacity) {
   return (reinterpret_cast<std::uintptr_t>(handle) * 0x9e3779b97f4a7c15u >> 20) & (capacity - 1);
@@ -165,6 +192,7 @@ void Registry::forget_contexts() {
 }
 
 Kernel *Registry::resolve(Handle handle) {
+  const SignalsHeld held;
   const auto one = lock();
   const auto named = functions_.find(handle);
   if (named == functions_.end() || settings().off) return nullptr;

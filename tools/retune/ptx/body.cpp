@@ -74,10 +74,12 @@ class Reader {
   }
 
   void declaration(const Token &token) {
+    // ".reg .b32", and ".reg.b32" of CUDA's own headers.
+    if (token.text.substr(0, 5) == ".reg.") return registers(token.line, token.text.substr(4));
     if (!declares(token.text)) return refuse(token.line, "'" + std::string(token.text) + "' is not known in a body");
     if (token.text == ".loc") return location(token.line);
     if (token.text == ".file") return file(token.line);
-    if (token.text == ".reg") return registers(token.line);
+    if (token.text == ".reg") return registers(token.line, tokens_.next().text);
     if (token.text == ".shared") return refuse(token.line, "it uses shared memory");
     if (token.text == ".global" || token.text == ".const")
       return refuse(token.line, "it declares a variable of the module in a body");
@@ -92,6 +94,7 @@ class Reader {
         name = next.text;
     }
     const bool local = token.text == ".local", param = token.text == ".param";
+    if ((local || param) && name.empty()) return refuse(token.line, "it declares a variable without a name");
     if ((local || param) && (body_.bits(name) || (param ? body_.locals : body_.params).count(name)))
       return refuse_name(token.line, name);
     if (local) body_.locals.insert(name);
@@ -99,8 +102,8 @@ class Reader {
   }
 
   // .reg .b32 %r<10>; .reg .pred p, q;
-  void registers(std::size_t line) {
-    const int bits = bits_of(tokens_.next().text);
+  void registers(std::size_t line, std::string_view type) {
+    const int bits = bits_of(type);
     if (bits == 0) return refuse(line, "registers of this type are not known");
     for (std::string_view mark = ","; mark == ",";) {
       const std::string_view name = tokens_.next().text;

@@ -146,9 +146,11 @@ class Reader {
       const bool is_name = first == '_' || first == '$' || first == '%' || (first >= 'a' && first <= 'z') ||
                            (first >= 'A' && first <= 'Z');
       if (name.empty() && is_name) names.insert(name = token.text);
+      if (name.empty() && (token.text == "," || token.text == "=")) break;
       if (token.text == ",") name = {};                // of several
       if (token.text == "=") return skip_statement();  // numbers without an end
     }
+    if (name.empty()) module_.refusal = refuse(tokens_.line(), "it declares a variable without a name");
   }
 
   // Behind "(": parameters and results, of which those in registers are not followed.

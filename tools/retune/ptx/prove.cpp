@@ -28,6 +28,17 @@ bool ordinary(std::string_view modifier) {
 
 bool floating(std::string_view type) { return type[0] == 'f' || type.substr(0, 2) == "bf"; }
 
+constexpr const char *two_atomics = "it has two kinds of atomic operations, of which the order may count";
+
+// "add.f32": what an atomic operation does, apart from where.
+std::string step_text(const Step &step) {
+  std::string text;
+  for (const std::string_view modifier : step.op.modifiers)
+    if (one_of(modifier, {"add", "min", "max", "and", "or", "xor"}) || modifier == step.op.type || floating(modifier))
+      text += "." + std::string(modifier);
+  return text;
+}
+
 class Check {
  public:
   Check(const Module &module, const Function &function) : module_(module), function_(function) {}
@@ -168,6 +179,8 @@ class Check {
         return "its atomic operation is ." + std::string(modifier) + ", which may depend on order or block";
     }
     if (!operation) return "its atomic operation is not known";
+    if (!verdict_.atomic.empty() && verdict_.atomic != step_text(step)) return two_atomics;
+    verdict_.atomic = step_text(step);
     for (const std::string_view output : step.outputs)
       if (all_.read.count(output)) return "it uses the value that an atomic operation returns";
     if (std::string why = wrong_address(step); !why.empty()) return why;
@@ -207,8 +220,11 @@ Verdict Prover::prove_function(const Function &function, int depth) {
       const Verdict inner = callees_[name];
       if (!inner.proven)
         verdict = {false, false, inner.line, "it calls " + std::string(name) + ": " + inner.reason};
+      else if (!verdict.atomic.empty() && !inner.atomic.empty() && verdict.atomic != inner.atomic)
+        verdict = {false, false, line, two_atomics};
       else
-        verdict.reorders = verdict.reorders || inner.reorders;
+        verdict.reorders = verdict.reorders || inner.reorders,
+        verdict.atomic += verdict.atomic.empty() ? inner.atomic : "";
     }
   }
   return verdict;

@@ -12,9 +12,10 @@ namespace sextant::retune::ptx {
 
 struct Verdict {
   bool proven = false;
-  bool reorders = false;  // adds floating-point numbers atomically, in an order that was open before, too
-  std::size_t line = 0;   // of the PTX text; 0: none
-  std::string reason;     // why not
+  bool reorders = false;    // adds floating-point numbers atomically, in an order that was open before, too
+  std::size_t line = 0;     // of the PTX text; 0: none
+  std::string reason;       // why not
+  std::string atomic = {};  // the one kind of atomic operation that it has; empty: none
 };
 
 // Proves kernels of one module, each when asked; what they call is proven once.

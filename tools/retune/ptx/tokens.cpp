@@ -46,8 +46,10 @@ Token Tokens::next() {
                                                  text_.begin() + static_cast<std::ptrdiff_t>(at_), '\n'));
   } else if (word_character(text_[at_]) || begins_number(text_, at_)) {
     if (text_[at_] == '-') ++at_;
-    // "::" belongs to words such as .shared::cta; a single colon ends a label.
-    while (at_ < text_.size() && (word_character(text_[at_]) || text_.compare(at_, 2, "::") == 0))
+    // "::" belongs to words such as .shared::cta; a single colon ends a label, and % begins a word of its own.
+    if (text_[at_] == '%') ++at_;
+    while (at_ < text_.size() &&
+           ((word_character(text_[at_]) && text_[at_] != '%') || text_.compare(at_, 2, "::") == 0))
       at_ += text_[at_] == ':' ? 2 : 1;
   } else {
     ++at_;
