@@ -160,6 +160,9 @@ TEST(RetuneProof, WordsAreCutAsPtxasDoes) {
     text.insert(head.size(), top);
     EXPECT_FALSE(prove(text).proven) << top;
   }
+  const std::string call = index_and_bound + "call.uni f;\nst.global.u32 [%rd2], %r5;\n" + end;
+  EXPECT_FALSE(prove(kernel(call) + ".func (.reg.u32%a3) f()\n{ ret; }\n").proven);
+  EXPECT_FALSE(prove(kernel(call) + ".func f.noreturn\n{ ret; }\n").proven);
   EXPECT_FALSE(prove(kernel(index_and_bound + ".local .u32%a3;\n" + end)).proven);
   EXPECT_FALSE(prove(kernel(index_and_bound + ".local .u32 ;\n" + end)).proven);
   EXPECT_TRUE(

@@ -72,8 +72,12 @@ class Reader {
   // Of all that stands outside of bodies: names are remembered, whatever they name.
   Token next() {
     const Token token = tokens_.next();
-    if (!token.text.empty() && token.text[0] != '.' && word_character(token.text[0]) && !is_number(token.text))
-      note(token.text);
+    if (token.text.empty() || token.text[0] == '.' || !word_character(token.text[0]) || is_number(token.text))
+      return token;
+    // ptxas ends a name before a dot.
+    if (token.text.find('.') != std::string_view::npos && !module_.refusal && version_of(token.text) == 0)
+      module_.refusal = refuse(token.line, quoted(token.text) + " is a name and a directive without a blank");
+    note(token.text);
     return token;
   }
 
@@ -157,7 +161,7 @@ class Reader {
   bool parameters(Function &found) {
     for (Token token = next(); token.text != ")"; token = next()) {
       if (token.text.empty() || token.text == "(") return false;
-      if (token.text == ".reg" && !found.refusal)
+      if (token.text.substr(0, 4) == ".reg" && !found.refusal)
         found.refusal = refuse(token.line, "it takes or gives values in registers");
     }
     return true;
