@@ -349,8 +349,8 @@ def never_cheaper_than(t, mine, own, plugin):
 
 
 def folders_root(t):
-    if t.options.cuda and not shutil.which("nvcc"):
-        skip("there is no CUDA compiler (nvcc)")
+    if t.options.cuda and not (shutil.which("nvcc") and list(t.prefix.rglob("device-cuda.so"))):
+        skip("there is no CUDA compiler (nvcc), or this build has no CUDA plugins")
     return t.options.work / ("plugin folders for CUDA" if t.options.cuda else "plugin folders")
 
 
