@@ -133,7 +133,7 @@ std::string gzip_of(std::string_view text) {
   stream.avail_out = static_cast<uInt>(packed.size());
   require(deflate(&stream, Z_FINISH) == Z_STREAM_END, SXT_E_INTERNAL, "a text of ", text.size(),
           " bytes could not be compressed");
-  packed.resize(packed.size() - stream.avail_out);
+  packed.erase(packed.size() - stream.avail_out);
   return packed;
 }
 

@@ -87,7 +87,7 @@ class Calibration {
   // half of their models saw fewer lengths than tell them apart, what the kernels state of themselves chooses better
   // than a mixture.
   void drop_hardly_sampled(Profile &profile) const {
-    constexpr std::int64_t enough = 8;
+    static constexpr std::int64_t enough = 8;
     std::map<std::pair<std::string, sxt_value_type>, std::vector<FittedModel *>> groups;
     for (auto &[key, model] : profile.models)
       if (const std::string kind = vector_kind_of(key.kernel); !kind.empty() && model.samples)

@@ -26,7 +26,9 @@ void tell_tree(const Choice &choice, int depth, std::string &out) {
                with_format(choice.kernel->name(), choice.storage).c_str(), seconds_text(choice.run_s).c_str());
   const std::string launch = launch_text(choice.candidate.launch);
   if (!launch.empty()) out += ", " + launch;
-  out += "\n" + print("%*s  why: ", 2 * depth, "") + choice.reason + "\n";
+  out += print("\n%*s  why: ", 2 * depth, "");
+  out += choice.reason;
+  out += '\n';
   if (choice.features_s > 0)
     out += print("%*s  features: %s, in the set-up\n", 2 * depth, "", seconds_text(choice.features_s).c_str());
   if (choice.correction != 1)
