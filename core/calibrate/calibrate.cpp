@@ -87,13 +87,15 @@ class Calibration {
   // half of their models saw fewer lengths than tell them apart, what the kernels state of themselves chooses better
   // than a mixture.
   void drop_hardly_sampled(Profile &profile) const {
-    static constexpr std::int64_t enough = 8;
     std::map<std::pair<std::string, sxt_value_type>, std::vector<FittedModel *>> groups;
     for (auto &[key, model] : profile.models)
       if (const std::string kind = vector_kind_of(key.kernel); !kind.empty() && model.samples)
         groups[{kind, key.vector_type}].push_back(&model);
     for (auto &[group, models] : groups) {
-      const auto few = std::count_if(models.begin(), models.end(), [](auto *model) { return model->samples < enough; });
+      const auto few = std::count_if(models.begin(), models.end(), [](const FittedModel *model) {
+        constexpr std::int64_t enough = 8;
+        return model->samples < enough;
+      });
       if (2 * few <= static_cast<std::ptrdiff_t>(models.size())) continue;
       for (FittedModel *model : models) {
         FittedModel setup_alone;
