@@ -114,6 +114,7 @@ TEST(RetuneProof, WhatHasTwoMeaningsIsRefused) {
       "{ .reg .u64 second; mov.u64 second, 0; }\nmov.u64 %rd5, second;",
       "{ .reg .u64 g2; mov.u64 g2, 0; }\n.global .u32 g2;\nmov.u64 %rd5, g2;",
       ".const .u32 c2;",
+      "{ .reg .u64 l3; mov.u64 l3, 0; }\n.local .u32 l<5>;\nmov.u64 %rd5, l3;",
       "{ .reg .u64 %a3; mov.u64 %a3, 0; }\nmov.u64 %rd5, %a3;",
       "{ .reg .u64 w<5>; mov.u64 w3, 0; }\nmov.u64 %rd5, w3;",
       "{ .reg .u64 %b<5>; mov.u64 %b3, 0; }\nmov.u64 %rd5, %b3;",
@@ -154,7 +155,8 @@ TEST(RetuneProof, HiddenParametersAndTextIsRefused) {
 
 // Tokens are those of ptxas: % begins one, and a type need not stand apart.
 TEST(RetuneProof, WordsAreCutAsPtxasDoes) {
-  for (const char *top : {".global .u32%a3;\n", ".const .align 4 .b8%a3[8];\n", ".shared .u32%a3;\n"}) {
+  for (const char *top : {".global .u32 %a<5>;\n", ".global .u32 g = 5, %a<4>;\n", ".const .align 8%a3 .b32 x;\n",
+                          ".global .u32%a3;\n", ".const .align 4 .b8%a3[8];\n", ".shared .u32%a3;\n"}) {
     std::string text = kernel(
         index_and_bound + "{ .reg .u64 %a3; mov.u64 %a3, 0; }\nmov.u64 %rd5, %a3;\nst.global.u32 [%rd2], %r5;\n" + end);
     text.insert(head.size(), top);
@@ -287,6 +289,7 @@ TEST(RetuneProof, Atomics) {
   EXPECT_TRUE(two("add.u32", "add.u32"));
   EXPECT_FALSE(two("max.u32", "add.u32"));
   EXPECT_FALSE(two("and.b32", "or.b32"));
+  EXPECT_FALSE(two("u32.max", "s32.max"));
   EXPECT_TRUE(
       prove(kernel(index_and_bound + "mov.f32 %f1, 0f3F800000;\nred.global.f32.add [%rd2], %f1;\n" + end)).reorders);
   EXPECT_TRUE(prove(kernel(index_and_bound + "red.global.add.u32 [%rd2], 1;\n" + end)).proven);

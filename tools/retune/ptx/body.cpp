@@ -88,6 +88,9 @@ class Reader {
     std::string_view name;
     for (Token next = tokens_.next(); next.text != ";"; next = tokens_.next()) {
       if (next.text.empty()) return refuse(token.line, "what begins here does not end");
+      if (next.text == "<") return refuse(token.line, "it declares several variables at once");
+      if (is_digit(next.text[0]) && !is_number(next.text))
+        return refuse(token.line, "this declaration is not understood");
       if (next.text == "," && token.text != ".branchtargets" && token.text != ".pragma")
         return refuse(token.line, "it declares several variables at once");
       if (next.text[0] != '.' && word_character(next.text[0]) && !is_digit(next.text[0]) && name.empty())

@@ -69,15 +69,16 @@ class Reader {
     if (last + 1 < name.size()) module_.stems.insert(name.substr(0, last + 1));
   }
 
-  // Of all that stands outside of bodies: names are remembered, whatever they name.
+  // Of all that stands outside of bodies: names are remembered, whatever they name. What could hide one is refused: a
+  // name ends before a dot, a number before a letter, and <5> makes five names of one.
   Token next() {
     const Token token = tokens_.next();
-    if (token.text.empty() || token.text[0] == '.' || !word_character(token.text[0]) || is_number(token.text))
-      return token;
-    // ptxas ends a name before a dot.
-    if (token.text.find('.') != std::string_view::npos && !module_.refusal && version_of(token.text) == 0)
-      module_.refusal = refuse(token.line, quoted(token.text) + " is a name and a directive without a blank");
-    note(token.text);
+    const std::string_view text = token.text;
+    if (text.empty() || text[0] == '.' || (!word_character(text[0]) && text[0] != '<')) return token;
+    const bool number = is_number(text) || version_of(text) != 0, digit = text[0] >= '0' && text[0] <= '9';
+    const bool hides = text == "<" || (!number && (digit || text.find('.') != text.npos));
+    if (hides && !module_.refusal) module_.refusal = refuse(token.line, quoted(text) + " is not understood here");
+    if (!number && text != "<") note(text);
     return token;
   }
 

@@ -33,9 +33,12 @@ constexpr const char *two_atomics = "it has two kinds of atomic operations, of w
 // "add.f32": what an atomic operation does, apart from where.
 std::string step_text(const Step &step) {
   std::string text;
-  for (const std::string_view modifier : step.op.modifiers)
-    if (one_of(modifier, {"add", "min", "max", "and", "or", "xor"}) || modifier == step.op.type || floating(modifier))
+  for (const std::string_view modifier : step.op.modifiers) {
+    const bool type = modifier.size() > 1 && one_of(modifier.substr(0, 1), {"b", "u", "s", "f", "v"}) &&
+                      modifier[1] >= '1' && modifier[1] <= '9';
+    if (type || floating(modifier) || one_of(modifier, {"add", "min", "max", "and", "or", "xor"}))
       text += "." + std::string(modifier);
+  }
   return text;
 }
 
