@@ -9,17 +9,19 @@ namespace sextant {
 
 sxt_symmetry Matrix::sure_symmetry() const {
   if (symmetry_ == SXT_GENERAL || mirrored_ || !data_.csr.values.data()) return symmetry_;
-  if (compared_.load(std::memory_order_acquire) != version()) {
+  if (compared_.load(std::memory_order_acquire) == version()) return equal_images_ ? symmetry_ : SXT_GENERAL;
+  std::string unlike;
+  {
     const std::lock_guard lock(mutex_);
     if (compared_.load(std::memory_order_relaxed) != version()) {
-      const std::string unlike = unequal_image(data_.csr, symmetry_, context_->threads());
+      unlike = unequal_image(data_.csr, symmetry_, context_->threads());
       equal_images_ = unlike.empty();
       compared_.store(version(), std::memory_order_release);
-      if (!equal_images_)
-        context_->log()(SXT_LOG_WARNING, text("a matrix was stated to be symmetric or Hermitian, and is not: ", unlike,
-                                              "; products take it as general"));
     }
   }
+  if (!unlike.empty())  // without the lock: what is told may call the library
+    context_->log()(SXT_LOG_WARNING, text("a matrix was stated to be symmetric or Hermitian, and is not: ", unlike,
+                                          "; products take it as general"));
   return equal_images_ ? symmetry_ : SXT_GENERAL;
 }
 
