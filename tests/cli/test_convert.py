@@ -37,6 +37,14 @@ class Convert(CommandTest):
             at = self.path(name)
         return entries(first), entries(at)
 
+    def test_a_closed_standard_output(self):
+        matrix = self.path("closed.mtx")
+        with open(matrix, "w") as file:
+            file.write("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n")
+        done = subprocess.run(["sh", "-c", '"$0" convert "$1" - >&-', BINARY, matrix], stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("standard output is closed", done.stderr)
+
     def test_every_bit_survives(self):
         text = coordinate(3, 4, [(1 + k % 3, 1 + k // 3 if k < 6 else 4 - k % 2, value) for k, value in enumerate(ODD)])
         for names in (["a.mtx"], ["a.rb", "b.mtx"], ["a.rra.gz", "b.mtx.gz"], ["a.mtx.gz", "b.hb", "c.mtx"]):

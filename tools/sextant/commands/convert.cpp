@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // sextant convert: a matrix from one file format into another.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdint>
 #include <memory>
 
@@ -35,9 +38,16 @@ void check_name(const ConvertOptions &options, MatrixFormat format, const Matrix
     fail(exit_usage, "{}: the matrix is of type {}: name it x.{} or x.rb", options.out, type, type);
 }
 
+// A stdout that was closed is held open for reading alone, and /dev/stdout would open what holds its place.
+void check_standard_output() {
+  const int flags = fcntl(STDOUT_FILENO, F_GETFL);
+  if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) fail(exit_bad_input, "standard output is closed");
+}
+
 int convert(const ConvertOptions &options) {
   const MatrixFormat format = wanted_format(options);
   const std::string path = is_standard_input(options.out) ? "/dev/stdout" : options.out;
+  if (is_standard_input(options.out)) check_standard_output();
   check_writable(path);
   const Context context = open_context(options.context);
   const LoadedMatrix matrix = [&] {
