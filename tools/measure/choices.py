@@ -74,6 +74,13 @@ def families(rows, random):
     yield "diagonal", entries(rows, each[:0], each[:0]), True
 
 
+def chosen(plan):
+    """The kernels of a plan and of its parts."""
+    for each in plan if isinstance(plan, list) else [plan] if plan else []:
+        yield each["kernel"]
+        yield from chosen(each["parts"])
+
+
 class Tally:
     """Decisions by kind, and how often each kernel was one."""
 
@@ -83,13 +90,16 @@ class Tally:
 
     def add(self, explain, *arguments, **options):
         try:
-            rows = explain(*arguments, **options).rows
+            plan = explain(*arguments, **options).data["plan"]
         except sextant.SextantError as problem:
             self.failed[problem.code] += 1
             return
-        for name in (row["kernel"] for row in rows if row["chosen"]):
-            self.decisions[self.kinds.get(name, "?")] += 1
-            self.chosen[name] += 1
+        for name in chosen(plan):
+            self.count(name)
+
+    def count(self, name):
+        self.decisions[self.kinds.get(name, "?")] += 1
+        self.chosen[name] += 1
 
 
 def products(tally, matrix):
@@ -115,8 +125,8 @@ def generated(tally, context, until):
                 if time.monotonic() > until:
                     return count
                 known = "general" if not symmetric else "symmetric" if dtype in REAL else "hermitian"
-                size = int(max(place.max(initial=0) for place in places)) + 1
-                with sextant.Matrix((values.astype(dtype), places), shape=(max(size, rows),) * 2, context=context, symmetry=known) as matrix:
+                size = int(max(place.max(initial=0) for place in places)) + 1  # of grids the nearest power
+                with sextant.Matrix((values.astype(dtype), places), shape=(size, size), context=context, symmetry=known) as matrix:
                     products(tally, matrix)
                     if symmetric and rows <= SOLVED_ROWS:
                         solver(tally, matrix)
@@ -163,8 +173,7 @@ def trees(tally, command, options):
             tally.failed["trees"] += 1
             continue
         for leaf in json.loads(run.stdout)["leaves"]:
-            tally.decisions[tally.kinds.get(leaf["kernel"], "?")] += 1
-            tally.chosen[leaf["kernel"]] += 1
+            tally.count(leaf["kernel"])
 
 
 def report(tally, device):
@@ -174,8 +183,8 @@ def report(tally, device):
         if kernel.device != device:
             continue
         if tally.chosen[kernel.name]:
-            chosen, all_ = tally.chosen[kernel.name], tally.decisions[kernel.kind]
-            print(f"| `{kernel.kind}` | `{kernel.name}` | {chosen} | {all_} | {100 * chosen / all_:.1f} % |")
+            times, all_ = tally.chosen[kernel.name], tally.decisions[kernel.kind]
+            print(f"| `{kernel.kind}` | `{kernel.name}` | {times} | {all_} | {100 * times / all_:.1f} % |")
         elif tally.decisions[kernel.kind]:
             never[kernel.kind].append(kernel.name)
         else:
@@ -194,7 +203,8 @@ def main():
     parser.add_argument("--command", default=None, help="of Sextant, for decision trees")
     parser.add_argument("matrices", nargs="*", type=pathlib.Path)
     asked = parser.parse_args()
-    files = sorted(path for each in asked.matrices for path in (sorted(each.rglob("*.mtx*")) if each.is_dir() else [each]))
+    files = sorted(path for each in asked.matrices for path in (each.rglob("*.mtx*") if each.is_dir() else [each]))
+    numpy.random.default_rng(26).shuffle(files)  # so that those for which there is time are of all folders
     with sextant.Context(asked.device, threads=asked.threads, profile=asked.profile) as context:
         tally, began = Tally(), time.monotonic()
         hermitian(tally, context)
