@@ -12,9 +12,8 @@
 #define SXT_FEATURES_OF_PARTS \
   "row_imbalance_2", "row_imbalance_4", "row_imbalance_8", "row_imbalance_16", "row_imbalance_32", "row_imbalance_64"
 #define SXT_FEATURES_OF_WINDOWS "row_nnz_sum_sorted_512", "row_nnz_sum_mod_8", "sorted_512"
-#define SXT_FEATURES_OF_X                                                                                       \
-  "x_line_fraction", "x_window_footprint_32k", "x_window_footprint_1m", "x_window_footprint_32m", "x_miss_32k", \
-      "x_miss_1m", "x_miss_32m", "x_miss_unit_cache", "x_miss_cache"
+#define SXT_FEATURES_OF_X \
+  "x_line_fraction", "x_miss_32k", "x_miss_1m", "x_miss_32m", "x_miss_unit_cache", "x_miss_cache"
 #define SXT_FEATURES_OF_BLOCKS \
   "block_fill_2", "block_fill_3", "block_fill_4", "block_fill_5", "block_fill_6", "block_fill_7", "block_fill_8"
 #define SXT_FEATURES_OF_BANDS "bandwidth_least", "diagonals_least"

@@ -42,7 +42,7 @@ const char *const names[] = {SXT_FEATURES_OF_X,
                              SXT_FEATURES_OF_BANDS,
                              "hub_share",
                              nullptr};
-constexpr int at_x = 0, n_x = 11, at_requests = n_x, n_requests = 2 * widths, at_blocks = at_requests + n_requests,
+constexpr int at_x = 0, n_x = 8, at_requests = n_x, n_requests = 2 * widths, at_blocks = at_requests + n_requests,
               n_blocks = 2 * fill_sizes + 2, at_hubs = at_blocks + n_blocks;
 static_assert(at_hubs + 2 == std::size(names));
 
@@ -132,7 +132,6 @@ void tell_x(const SampleCounts &counts, const SamplePlan &plan, const sxt_csr &a
   const double entry = static_cast<double>(value_bytes(a.s.value_type) + index_bytes(a.s.index_type));
   const double unit_cache = static_cast<double>(state.launch[1]), cache = static_cast<double>(state.launch[2]);
   *values++ = nnz > 0 ? lines.lines(window) / window : 0;
-  for (double bytes : {0x1p15, 0x1p20, 0x1p25}) *values++ = 64 * lines.lines(std::min(nnz, bytes / entry));
   for (double bytes : {0x1p15, 0x1p20, 0x1p25, unit_cache, cache}) *values++ = lines.misses(bytes, entry);
   *values++ = nnz > 0 ? asked_by_units(sectors, nnz, static_cast<double>(state.launch[3]), 0.75 * unit_cache) : 0;
   *values++ = sectors.misses(cache, entry);
