@@ -105,8 +105,10 @@ TakenIn::TakenIn(std::shared_ptr<Matrix> callers, const Looked &looked, bool com
       symmetry_(callers_->symmetry()),
       compared_(compared),
       now_(looked) {
-  if (compared && symmetry_ == SXT_GENERAL)
-    symmetry_ = callers_->value_type() <= SXT_F64 ? SXT_SYMMETRIC : SXT_HERMITIAN;
+  // The comparison proved A Hermitian, also where a complex A was stated to be symmetric: all of it is real then.
+  const bool real = callers_->value_type() <= SXT_F64;
+  if (compared && (symmetry_ == SXT_GENERAL || (!real && symmetry_ == SXT_SYMMETRIC)))
+    symmetry_ = real ? SXT_SYMMETRIC : SXT_HERMITIAN;
   if (looked.wants_copy())
     matrix_ = copy();
   else if (compared_)

@@ -126,7 +126,7 @@ inline sxt_status applies(const sxt_query *head, const methods::Method &method, 
 }
 template <const methods::Method &method>
 sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_machine *, sxt_message *reason) {
-  return applies(head, method, reason);
+  return cuda::precondition::applies(head, method, reason);
 }
 
 // ---- findings of kernels
