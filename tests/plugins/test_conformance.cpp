@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <ostream>
 
+#include "sextant/plugin/kinds/ordering.h"
 #include "tests/plugins/conformance.hpp"
 
 namespace plugin_test {
@@ -20,6 +22,7 @@ struct KindOfTest {
   const char *id;
   int kernels = 1;
 };
+void PrintTo(const KindOfTest &kind, std::ostream *out) { *out << kind.id; }
 class KindTest : public testing::TestWithParam<KindOfTest> {};
 class KindAnswersTest : public testing::TestWithParam<const char *> {};
 
@@ -76,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, KindTest,
                                          KindOfTest{"sxt.vector_group/1", 2}, KindOfTest{"sxt.reduction/1", 4},
                                          KindOfTest{"sxt.multidot/1", 2}, KindOfTest{"sxt.hermitian/1", 3},
                                          KindOfTest{"sxt.dense/1"}, KindOfTest{"sxt.hermitian_toeplitz/1"},
-                                         KindOfTest{"sxt.launch/1", 4}, KindOfTest{"sxt.ordering/1", 4}),
+                                         KindOfTest{"sxt.launch/1", 4}, KindOfTest{SXT_KIND_ORDERING, 4}),
                          [](const auto &info) { return short_name(info.param.id); });
 INSTANTIATE_TEST_SUITE_P(Kinds, KindAnswersTest,
                          testing::Values("sxt.spmv/1", "sxt.residual/1", "sxt.spmv_dots/1", "sxt.vector/1",
