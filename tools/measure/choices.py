@@ -27,7 +27,7 @@ REAL, COMPLEX = ("float32", "float64"), ("complex64", "complex128")
 SOLVED_ROWS = 100_000  # a solver's set-up builds what it chooses
 TREES = ("axpy", "axpby", "copy", "scale", "waxpby", "multiply", "gather-i32", "scatter-i32", "chronopoulos-gear", "sum", "dot",
          "nrm2", "asum", "amax", "iamax", "min", "max", "multidot-2", "multidot-4")  # fmt: skip
-DEFINITE_SETS = tuple(itertools.product((4, 16, 33, 64, 128, 300, 1000), (1, 100, 10_000), ("definite", "indefinite", "try")))
+HERMITIAN_SETS = tuple(itertools.product((4, 16, 33, 64, 128, 300, 1000), (1, 100, 10_000), ("definite", "indefinite", "try")))
 
 
 def entries(rows, row, col, values=None):
@@ -59,7 +59,8 @@ def families(rows, random):
     for dimensions in (1, 2, 3):
         yield f"grid-{dimensions}d", stencil(rows, dimensions), True
     for half in (4, 40):
-        yield f"band-{2 * half + 1}", both(rows, numpy.repeat(each, half), numpy.repeat(each, half) + numpy.tile(numpy.arange(1, half + 1), rows)), True
+        row = numpy.repeat(each, half)
+        yield f"band-{2 * half + 1}", both(rows, row, row + numpy.tile(numpy.arange(1, half + 1), rows)), True
     for edge in (2, 3, 6):
         first, block = numpy.repeat(each // edge, 5 * edge), numpy.tile(numpy.repeat([-30, -1, 1, 7, 30], edge), rows)
         yield f"blocks-{edge}", entries(rows, numpy.repeat(each, 5 * edge), (first + block) * edge + numpy.tile(numpy.arange(edge), 5 * rows)), False
@@ -70,7 +71,8 @@ def families(rows, random):
     yield "power-law", both(rows, numpy.repeat(each, heavy), (rows * random.random(heavy.sum()) ** 3).astype(numpy.int64)), True
     hubs = numpy.arange(max(1, rows // 10_000))
     yield "hubs", both(rows, numpy.repeat(hubs, rows // 2), random.integers(0, rows, hubs.size * (rows // 2))), True
-    yield "mostly-empty", (lambda n: (numpy.ones(n), (random.integers(0, rows, n), random.integers(0, rows, n))))(max(1, rows // 20)), False
+    few = max(1, rows // 20)
+    yield "mostly-empty", (numpy.ones(few), (random.integers(0, rows, few), random.integers(0, rows, few))), False
     yield "diagonal", entries(rows, each[:0], each[:0]), True
 
 
@@ -152,7 +154,7 @@ def real(tally, context, paths, until):
 
 
 def hermitian(tally, context):
-    for (n, batch, definiteness), dtype, vary in itertools.product(DEFINITE_SETS, REAL + COMPLEX, (False, True)):
+    for (n, batch, definiteness), dtype, vary in itertools.product(HERMITIAN_SETS, REAL + COMPLEX, (False, True)):
         if n * n * batch > 2e8:
             continue
         orders = numpy.maximum(1, numpy.arange(batch) * 7 % (n + 1)).astype(numpy.int32) if vary else None
@@ -168,7 +170,8 @@ def hermitian(tally, context):
 
 def trees(tally, command, options):
     for operation, value_type in itertools.product(TREES, ("f32", "f64", "c64", "c128")):
-        run = subprocess.run([command, "explain", "--op", operation, "--tree", "--type", value_type, "--json", *options], capture_output=True, text=True)
+        words = [command, "explain", "--op", operation, "--tree", "--type", value_type, "--json", *options]
+        run = subprocess.run(words, capture_output=True, text=True)
         if run.returncode:
             tally.failed["trees"] += 1
             continue
