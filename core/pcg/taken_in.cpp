@@ -137,7 +137,7 @@ std::shared_ptr<Matrix> TakenIn::copy() const {
   csr.values = Buffer(from.values.bytes(), context.allocator());
   write_taken_in(from, now_.exponent, now_.averaged, context.threads(), csr.values);
   auto copy = std::make_shared<Matrix>(callers_->shared_context(), std::move(shape), callers_->symmetry());
-  if (compared_) copy->found_symmetry(lasting(*callers_, symmetry_));
+  if (compared_) copy->found_symmetry(symmetry_);  // it never holds values that were not compared
   copy->share_features(*callers_);
   return copy;
 }
