@@ -98,6 +98,22 @@ double Sampler::measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_h
   return keep(runner, family, args.size() > 1);
 }
 
+double Sampler::measure_calls(const ChoicePtr &choice, sxt_head *args, int family, int calls, const sxt_head *data) {
+  constexpr double least_s = 1e-3;  // of all calls
+  Runner runner = set_up(choice, nullptr, data);
+  if (!runner.session) return 0;
+  const bool good = attempt(choice->kernel->table, [&] {
+    runner.session->ask(args);  // code is loaded
+    double sum = 0;
+    while (static_cast<int>(runner.turns.size()) < calls || sum < least_s) {
+      runner.turns.push_back(time_once([&] { runner.session->ask(args); }));
+      sum += runner.turns.back();
+    }
+  });
+  if (!good) runner.session.reset();
+  return keep(runner, family);
+}
+
 std::int64_t Sampler::keep_better(const Profile &known, std::map<ModelKey, FittedModel> &models) const {
   constexpr std::size_t enough = 8;  // samples: fewer tell little of either
   constexpr double as_good = 1.1;    // where noise is most of both errors, they differ by chance

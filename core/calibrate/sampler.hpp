@@ -49,6 +49,9 @@ class Sampler {
   // 0: nothing was measured.
   double measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_head *const> args, int family, double budget_s,
                  int least_samples = usual_replays, const sxt_head *data = nullptr);
+  // The same for kernels whose runs end with a word to the host, so that they can neither be captured nor enqueued one
+  // after the other: so many calls by the clock, after a first one.
+  double measure_calls(const ChoicePtr &choice, sxt_head *args, int family, int calls, const sxt_head *data);
   // A candidate that is set up, to be timed in turns with others: what disturbs one round disturbs all of them.
   struct Runner {
     ChoicePtr choice;

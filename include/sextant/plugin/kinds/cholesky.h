@@ -50,6 +50,12 @@ typedef struct {
   double values, flops;       /* numbers they hold, and floating-point operations they take */
 } sxt_front_class;
 
+/* Levels whose widest supernode is of one class. */
+typedef struct {
+  double count;               /* levels of the class */
+  double columns;             /* sum over them of the widest supernode's columns */
+} sxt_level_class;
+
 /* With a Schur complement FORWARD leaves b2 - L21 L11^-1 b1 at its columns, DIAGONAL leaves those as they are, and
  * BACKWARD takes them as the solution there; INVERSE is refused with SXT_E_NOT_SUPPORTED. */
 enum {
@@ -77,6 +83,14 @@ typedef struct {
   double update_values;       /* numbers of all contribution blocks */
   double stack_values;        /* numbers of the contribution blocks that are alive at once, in postorder */
   sxt_front_class classes[SXT_CHOLESKY_CLASSES]; /* supernodes by their widths */
+  /* Levels of the assembly tree, by supernodes from a root: what schedulers that work level by level wait for. Zero where
+   * the caller is older than these fields, as h.struct_size says. */
+  sxt_level_class levels[SXT_CHOLESKY_CLASSES]; /* by the width of a level's widest supernode */
+  double level_rows;          /* sum over levels of the most rows that a supernode has */
+  double level_children;      /* sum over levels of the most children that one has */
+  double large_count;         /* supernodes of more than 160 rows or 4e6 operations with all below, and all above these */
+  double large_columns;       /* their columns */
+  double large_ancestors;     /* sum over these supernodes of the supernodes above each, no more than it has rows below */
 } sxt_cholesky_query;
 
 typedef struct {
@@ -119,5 +133,5 @@ typedef struct {
 } sxt_cholesky_ops;
 
 SXT_STATIC_ASSERT(sizeof(sxt_symbolic) == 192, "frozen");
-SXT_STATIC_ASSERT(sizeof(sxt_cholesky_query) == 504, "frozen");
+SXT_STATIC_ASSERT(sizeof(sxt_cholesky_query) == 656, "frozen");
 #endif

@@ -7,7 +7,13 @@
 
 namespace sextant_cholesky_tasks {
 
-// Fills the terms of cpu_step_terms.
-void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &query, const sxt_machine &machine, int threads);
+// A call; a team; bytes of the factor and of what fronts hand on; numbers assembled, rows of lists, fronts of up to 4
+// columns and wider ones, each in nanoseconds; operations by the widths of fronts, as many times as each class runs
+// slower than the peak.
+inline constexpr const char *task_terms[] = {"launches",    "barriers",     "stream_bytes", "steps.numbers",
+                                             "steps.rows",  "steps.narrow", "steps.fronts", "flops.to_4",
+                                             "flops.to_16", "flops.to_64",  "flops.wide",   nullptr};
+
+void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &query, int threads);
 
 }  // namespace sextant_cholesky_tasks
