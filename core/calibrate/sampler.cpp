@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <mutex>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "core/model/timing.hpp"
 #include "core/run/prepared.hpp"
 #include "core/threads/pool.hpp"
+#include "sextant/plugin/kinds/cholesky.h"
 #include "sextant/plugin/kinds/storage.h"
 
 namespace sextant {
@@ -165,6 +167,11 @@ void Sampler::add_run(const sxt_kernel &kernel, const sxt_query &query, const sx
     sample.rows = static_cast<double>(about.rows);
     sample.entries = static_cast<double>(about.nnz);
     collected.reads_matrix = true;
+  } else if (!std::strcmp(kernel.kind, SXT_KIND_CHOLESKY)) {  // about a structure, which is a matrix's
+    const auto &about = reinterpret_cast<const sxt_cholesky_query &>(query).m;
+    sample.rows = static_cast<double>(about.rows);
+    sample.entries = static_cast<double>(about.nnz);
+    collected.has_structure = true;
   }
   collected.problem.samples.push_back(sample);
   collected.problem.over_one_length |= over_one_length;
@@ -191,7 +198,7 @@ std::map<ModelKey, FittedModel> Sampler::fit_all(const CalibrationClock &) const
     const Collected &collected = collected_.find(each.first)->second;
     FitProblem problem = collected.problem;
     problem.kin = kin_of(each.first, collected);
-    problem.over_matrices = collected.reads_matrix;
+    problem.over_matrices = collected.reads_matrix || collected.has_structure;
     // What the machine says of a term depends on the working set; the middle of it stands for all.
     for (std::size_t j = 0; j < problem.names.size(); ++j) {
       std::vector<double> column;

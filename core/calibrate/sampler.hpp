@@ -85,7 +85,7 @@ class Sampler {
     FitProblem problem;
     std::vector<std::vector<double>> analytic;  // of each sample
     std::vector<double> setup_ratios;           // measured over the candidate's own figure
-    bool reads_matrix = false;
+    bool reads_matrix = false, has_structure = false;
   };
   std::vector<Sample> kin_of(const ModelKey &key, const Collected &own) const;
   bool attempt(const sxt_kernel &kernel, const std::function<void()> &work) const;
