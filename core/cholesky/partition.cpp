@@ -125,15 +125,12 @@ std::int64_t block_columns(std::int64_t width, std::int64_t block) { return (wid
 
 namespace {
 
-std::size_t class_of(double width) {
+void add_class(sxt_cholesky_query &q, double width, double rows, double flops) {
   constexpr double widest[] = {4, 16, 64, 256, 1024, 4096};
   static_assert(std::size(widest) + 1 == SXT_CHOLESKY_CLASSES);
-  return static_cast<std::size_t>(std::lower_bound(std::begin(widest), std::end(widest), width) - std::begin(widest));
-}
-
-void add_class(sxt_cholesky_query &q, double width, double rows, double flops) {
-  sxt_front_class &c = q.classes[class_of(width)];
-  c.count += 1, c.columns += width, c.rows += rows, c.values += rows * width, c.flops += flops;
+  const auto at = std::lower_bound(std::begin(widest), std::end(widest), width) - std::begin(widest);
+  sxt_front_class &c = q.classes[at];
+  c.count += 1, c.columns += width, c.values += rows * width, c.flops += flops;
 }
 
 // From the roots down: what is widest, longest and has the most children on each level, and the supernodes that are too
@@ -161,13 +158,13 @@ class Levels {
       level.rows = std::max<std::int64_t>(level.rows, p_.rows[s]);
       level.children = std::max<std::int64_t>(level.children, children_[s]);
       if (!large_[s]) continue;
-      q.large_count += 1, q.large_columns += static_cast<double>(width);
+      q.large_count += 1;
       q.large_ancestors += static_cast<double>(std::min<std::int64_t>(depth_[s], p_.rows[s] - width));
     }
     for (const Level &level : levels) {
-      const auto width = static_cast<double>(level.width);
-      sxt_level_class &c = q.levels[class_of(width)];
-      c.count += 1, c.columns += width;
+      constexpr std::int64_t widest_narrow = 64;
+      (level.width <= widest_narrow ? q.narrow_level_columns : q.wide_level_columns) +=
+          static_cast<double>(level.width);
       q.level_rows += static_cast<double>(level.rows), q.level_children += static_cast<double>(level.children);
     }
   }

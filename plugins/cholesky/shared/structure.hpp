@@ -273,13 +273,11 @@ inline void add_levels(const sxt_symbolic &s, sxt_cholesky_query &q) {
     const std::int64_t own = s.super_ptr[i + 1] - s.super_ptr[i], all = s.row_ptr[i + 1] - s.row_ptr[i], d = depth[i];
     width[d] = std::max(width[d], own), rows[d] = std::max(rows[d], all), most[d] = std::max(most[d], children[i]);
     if (!large[i]) continue;
-    q.large_count += 1, q.large_columns += static_cast<double>(own);
+    q.large_count += 1;
     q.large_ancestors += static_cast<double>(std::min(d, all - own));
   }
   for (std::int64_t d = 0; d < q.height; ++d) {
-    int c = 0;
-    for (std::int64_t widest = 4; c + 1 < SXT_CHOLESKY_CLASSES && width[d] > widest; widest *= 4) ++c;
-    q.levels[c].count += 1, q.levels[c].columns += static_cast<double>(width[d]);
+    (width[d] <= 64 ? q.narrow_level_columns : q.wide_level_columns) += static_cast<double>(width[d]);
     q.level_rows += static_cast<double>(rows[d]), q.level_children += static_cast<double>(most[d]);
   }
 }
@@ -307,7 +305,7 @@ inline sxt_cholesky_query query_of(const sxt_symbolic &s, std::int64_t nnz_a, sx
     int c = 0;
     for (std::int64_t most = 4; c + 1 < SXT_CHOLESKY_CLASSES && width > most; most *= 4) ++c;
     sxt_front_class &front = q.classes[c];
-    front.count += 1, front.columns += static_cast<double>(width), front.rows += static_cast<double>(rows);
+    front.count += 1, front.columns += static_cast<double>(width);
     front.values += static_cast<double>(width * rows), front.flops += own;
     path[i] += own, q.update_values += update;
     peak[i] = std::max(peak[i], alive[i] + update);  // alive: of the children, in the order of the tree

@@ -94,16 +94,16 @@ std::string shape_text(const sxt_cholesky_query &q) {
       "\"n\":%lld,\"nnz\":%lld,\"nnz_l\":%lld,\"values\":%lld,\"index\":%lld,\"n_super\":%lld,\"n_blocks\":%lld,"
       "\"max_rows\":%lld,\"max_width\":%lld,\"height\":%lld,\"amalgamation\":%lld,\"block\":%lld,\"flops\":%.6g,"
       "\"critical\":%.6g,\"update\":%.6g,\"stack\":%.6g,\"level_rows\":%.6g,\"level_children\":%.6g,"
-      "\"large_count\":%.6g,\"large_columns\":%.6g,\"large_ancestors\":%.6g,\"classes\":[",
+      "\"large_count\":%.6g,\"large_ancestors\":%.6g,\"narrow_level_columns\":%.6g,\"wide_level_columns\":%.6g,"
+      "\"classes\":[",
       (long long)q.m.rows, (long long)q.m.nnz, (long long)q.nnz_l, (long long)q.values, (long long)q.index_size,
       (long long)q.n_super, (long long)q.n_blocks, (long long)q.max_rows, (long long)q.max_width, (long long)q.height,
       (long long)q.amalgamation, (long long)q.block, q.flops, q.critical_flops, q.update_values, q.stack_values,
-      q.level_rows, q.level_children, q.large_count, q.large_columns, q.large_ancestors);
+      q.level_rows, q.level_children, q.large_count, q.large_ancestors, q.narrow_level_columns, q.wide_level_columns);
   for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) {
     const sxt_front_class &f = q.classes[c];
-    at += std::snprintf(text + at, sizeof text - static_cast<std::size_t>(at), "%s[%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g]",
-                        c ? "," : "", f.count, f.columns, f.rows, f.values, f.flops, q.levels[c].count,
-                        q.levels[c].columns);
+    at += std::snprintf(text + at, sizeof text - static_cast<std::size_t>(at), "%s[%.6g,%.6g,%.6g,%.6g]", c ? "," : "",
+                        f.count, f.columns, f.values, f.flops);
   }
   return std::string(text, static_cast<std::size_t>(at)) + "]";
 }

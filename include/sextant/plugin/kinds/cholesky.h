@@ -46,15 +46,9 @@ enum { SXT_CHOLESKY_CLASSES = 7 };
 /* Supernodes of one class of widths: up to 4, 16, 64, 256, 1024, 4096 columns, and beyond. */
 typedef struct {
   double count;               /* supernodes of the class */
-  double columns, rows;       /* sums over them */
+  double columns;             /* sum over them */
   double values, flops;       /* numbers they hold, and floating-point operations they take */
 } sxt_front_class;
-
-/* Levels whose widest supernode is of one class. */
-typedef struct {
-  double count;               /* levels of the class */
-  double columns;             /* sum over them of the widest supernode's columns */
-} sxt_level_class;
 
 /* With a Schur complement FORWARD leaves b2 - L21 L11^-1 b1 at its columns, DIAGONAL leaves those as they are, and
  * BACKWARD takes them as the solution there; INVERSE is refused with SXT_E_NOT_SUPPORTED. */
@@ -83,14 +77,13 @@ typedef struct {
   double update_values;       /* numbers of all contribution blocks */
   double stack_values;        /* numbers of the contribution blocks that are alive at once, in postorder */
   sxt_front_class classes[SXT_CHOLESKY_CLASSES]; /* supernodes by their widths */
-  /* Levels of the assembly tree, by supernodes from a root: what schedulers that work level by level wait for. Zero where
-   * the caller is older than these fields, as h.struct_size says. */
-  sxt_level_class levels[SXT_CHOLESKY_CLASSES]; /* by the width of a level's widest supernode */
-  double level_rows;          /* sum over levels of the most rows that a supernode has */
-  double level_children;      /* sum over levels of the most children that one has */
-  double large_count;         /* supernodes of more than 160 rows or 4e6 operations with all below, and all above these */
-  double large_columns;       /* their columns */
-  double large_ancestors;     /* sum over these supernodes of the supernodes above each, no more than it has rows below */
+  /* Levels of the assembly tree, counted from the roots: what schedulers wait for that work level by level. */
+  double narrow_level_columns; /* sum over levels whose widest supernode has up to 64 columns of that one's columns */
+  double wide_level_columns;   /* the same over the other levels */
+  double level_rows;           /* sum over levels of the most rows that a supernode has */
+  double level_children;       /* sum over levels of the most children that one has */
+  double large_count;          /* supernodes of more than 160 rows, or 4e6 operations with all below, and all above these */
+  double large_ancestors;      /* sum over these of the supernodes above each, no more than it has rows below */
 } sxt_cholesky_query;
 
 typedef struct {
@@ -133,5 +126,5 @@ typedef struct {
 } sxt_cholesky_ops;
 
 SXT_STATIC_ASSERT(sizeof(sxt_symbolic) == 192, "frozen");
-SXT_STATIC_ASSERT(sizeof(sxt_cholesky_query) == 656, "frozen");
+SXT_STATIC_ASSERT(sizeof(sxt_cholesky_query) == 496, "frozen");
 #endif

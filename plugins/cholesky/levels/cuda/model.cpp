@@ -5,13 +5,13 @@
 #include <cmath>
 #include <iterator>
 
-#include "plugins/cholesky/shared/levels.hpp"
+#include "plugins/cholesky/shared/terms.hpp"
 
 namespace sextant_cholesky_levels {
 namespace {
 
 using sextant::plugin::value_bytes;
-using sextant_cholesky::LevelSums, sextant_cholesky::put_terms;
+using sextant_cholesky::put_terms;
 
 // Flops by widths of fronts, as many times as they run slower than the peak where a device is full of them, until a
 // calibration knows better.
@@ -65,7 +65,6 @@ const double level_defaults[] = {NAN, 17e-6, 0.35e-6, 0.7e-6, 2e-8, 2e-7, NAN, N
 void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, const Widths &widths) {
   const double number = static_cast<double>(value_bytes(q.m.q.value_type)), sets = static_cast<double>(q.n_sets);
   const double complex = operations_of(q.m.q.value_type) / 2, block = static_cast<double>(widths.block);
-  const LevelSums levels = sextant_cholesky::level_sums(q);
   double flops[3] = {};  // of fronts of up to 16, 256 and more columns
   for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) flops[c < 2 ? 0 : c < 4 ? 1 : 2] += q.classes[c].flops * slower[c];
   // No tensor cores for other types; block columns are read again by each product.
@@ -73,8 +72,8 @@ void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, co
   const double rounds = std::ceil(sets / static_cast<double>(factor_room(q, 0.6 * q.update_values).sets));
   put_terms(
       candidate, level_terms,
-      {rounds * (5 + levels.wide_columns / block), rounds * static_cast<double>(q.height),
-       rounds * levels.narrow_columns, rounds * levels.wide_columns, rounds * levels.rows, rounds * levels.children,
+      {rounds * (5 + q.wide_level_columns / block), rounds * static_cast<double>(q.height),
+       rounds * q.narrow_level_columns, rounds * q.wide_level_columns, rounds * q.level_rows, rounds * q.level_children,
        sets * number * 2 * static_cast<double>(q.values), sets * number * 3 * q.update_values, scale * flops[0],
        scale * flops[1], scale * flops[2], sets * 100 * static_cast<double>(q.n_super)});
   candidate.launch[0] = widths.block, candidate.launch[1] = widths.most_small;
@@ -88,7 +87,6 @@ void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, co
 // A chain of column blocks of 64 and of levels each way; L once each way; a task for each front or part of one.
 void fill_solve_model(sxt_candidate &candidate, const sxt_cholesky_query &q) {
   const double number = static_cast<double>(value_bytes(q.m.q.value_type)), sets = static_cast<double>(q.n_sets);
-  const LevelSums levels = sextant_cholesky::level_sums(q);
   const Room room = solve_room(q);
   const double rhs = static_cast<double>(std::max<std::int64_t>(1, q.n_rhs)),
                columns = static_cast<double>(room.columns), groups = std::ceil(rhs / columns);
@@ -99,8 +97,8 @@ void fill_solve_model(sxt_candidate &candidate, const sxt_cholesky_query &q) {
   // Where a direction's default is less than a factorisation's, the unit is a part of it.
   constexpr double level = 2 * 1.9 / 17, column = 2 * 1.5 / solve_columns / 0.7;
   put_terms(candidate, level_terms,
-            {rounds * 10, rounds * level * static_cast<double>(q.height), rounds * column * levels.narrow_columns,
-             rounds * column * levels.wide_columns, rounds * levels.rows, rounds * levels.children,
+            {rounds * 10, rounds * level * static_cast<double>(q.height), rounds * column * q.narrow_level_columns,
+             rounds * column * q.wide_level_columns, rounds * q.level_rows, rounds * q.level_children,
              sets * number * 2 * groups * static_cast<double>(q.values),
              sets * number * 6 * rhs * static_cast<double>(q.index_size), operations * values[0],
              operations * values[1], operations * values[2], rounds * 500 * static_cast<double>(q.n_super)});

@@ -5,13 +5,13 @@
 #include <cmath>
 #include <iterator>
 
-#include "plugins/cholesky/shared/levels.hpp"
+#include "plugins/cholesky/shared/terms.hpp"
 
 namespace sextant_cholesky_streams {
 namespace {
 
 using sextant::plugin::value_bytes;
-using sextant_cholesky::LevelSums, sextant_cholesky::put_terms;
+using sextant_cholesky::put_terms;
 
 // How many times slower than the peak fronts of each class of widths run on a stream of their own.
 constexpr double slower[SXT_CHOLESKY_CLASSES] = {60, 25, 8, 3.5, 2.2, 1.6, 1.4};
@@ -24,7 +24,7 @@ constexpr double launches_a_task = 3.5;
 struct Tasks {
   double own = 0, ancestors = 0;
 };
-Tasks tasks_of(const sxt_cholesky_query &q, const LevelSums &levels, Mapping mapping) {
+Tasks tasks_of(const sxt_cholesky_query &q, Mapping mapping) {
   double wide = 0, pairs = 0;  // supernodes of several block columns; products among these
   for (int c = 3; c < SXT_CHOLESKY_CLASSES; ++c) {
     const sxt_front_class &front = q.classes[c];
@@ -34,11 +34,11 @@ Tasks tasks_of(const sxt_cholesky_query &q, const LevelSums &levels, Mapping map
   Tasks out;
   if (mapping == Mapping::published) {
     out.own = 2 * static_cast<double>(q.n_super) + 2 * pairs;
-    out.ancestors = 3 * std::max(levels.large_ancestors, static_cast<double>(q.n_super));
+    out.ancestors = 3 * std::max(q.large_ancestors, static_cast<double>(q.n_super));
   } else {
-    const double narrow = std::max(0.0, levels.large_count - wide);
+    const double narrow = std::max(0.0, q.large_count - wide);
     out.own = 2 * narrow + 2 * wide + 2 * pairs;
-    out.ancestors = levels.large_count > 0 ? 3 * levels.large_ancestors * wide / levels.large_count : 0;
+    out.ancestors = q.large_count > 0 ? 3 * q.large_ancestors * wide / q.large_count : 0;
   }
   return out;
 }
@@ -51,17 +51,16 @@ const double stream_defaults[] = {NAN, NAN, NAN, 60e-6, 1.7e-6, NAN, NAN, NAN, N
 void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, int streams, Mapping mapping) {
   const double number = static_cast<double>(value_bytes(q.m.q.value_type)), sets = static_cast<double>(q.n_sets);
   const double complex = sets * operations_of(q.m.q.value_type) / 2;
-  const LevelSums levels = sextant_cholesky::level_sums(q);
   double flops[4] = {};  // of fronts of up to 16, 64, 256 and more columns
   for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) {
     // What one stream leaves idle, others fill in part.
     const double alone = 1 + (slower[c] - 1) / (1 + 0.45 * (std::min(streams, 5) - 1));
     flops[c < 2 ? 0 : std::min(c - 1, 3)] += q.classes[c].flops * alone;
   }
-  const Tasks tasks = tasks_of(q, levels, mapping);
+  const Tasks tasks = tasks_of(q, mapping);
   put_terms(candidate, stream_terms,
             {sets * 10, sets * launches_a_task * tasks.own, sets * launches_a_task * tasks.ancestors,
-             sets * static_cast<double>(q.height), sets * (levels.narrow_columns + levels.wide_columns),
+             sets * static_cast<double>(q.height), sets * (q.narrow_level_columns + q.wide_level_columns),
              sets * number * 3 * static_cast<double>(q.values), sets * number * 3 * q.update_values, complex * flops[0],
              complex * flops[1], complex * flops[2], complex * flops[3]});
   candidate.launch[0] = streams, candidate.launch[1] = static_cast<std::int64_t>(mapping);
@@ -76,7 +75,6 @@ void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, in
 // Launches by levels and by panels of 64 columns of wide fronts, each way; a chain of columns in one block of threads.
 void fill_solve_model(sxt_candidate &candidate, const sxt_cholesky_query &q) {
   const double number = static_cast<double>(value_bytes(q.m.q.value_type)), sets = static_cast<double>(q.n_sets);
-  const LevelSums levels = sextant_cholesky::level_sums(q);
   const double rhs = static_cast<double>(std::max<std::int64_t>(1, q.n_rhs)), groups = std::ceil(rhs / 8);
   double panels = 0, values[4] = {};
   for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) {
@@ -85,13 +83,12 @@ void fill_solve_model(sxt_candidate &candidate, const sxt_cholesky_query &q) {
   }
   const double times = sets * groups, operations = sets * operations_of(q.m.q.value_type) * 2 * rhs;
   constexpr double level = 2 * 2.5 / 60, column = 2 / 1.7;  // of what a factorisation takes for one
-  put_terms(
-      candidate, stream_terms,
-      {times * 6, times * 3 * panels, times * levels.large_count * 0.01, times * level * static_cast<double>(q.height),
-       times * column * (levels.narrow_columns + levels.wide_columns),
-       sets * number * 2 * groups * static_cast<double>(q.values),
-       sets * number * 6 * rhs * static_cast<double>(q.index_size), operations * values[0], operations * values[1],
-       operations * values[2], operations * values[3]});
+  put_terms(candidate, stream_terms,
+            {times * 6, times * 3 * panels, times * q.large_count * 0.01, times * level * static_cast<double>(q.height),
+             times * column * (q.narrow_level_columns + q.wide_level_columns),
+             sets * number * 2 * groups * static_cast<double>(q.values),
+             sets * number * 6 * rhs * static_cast<double>(q.index_size), operations * values[0],
+             operations * values[1], operations * values[2], operations * values[3]});
   candidate.launch[0] = 1, candidate.launch[1] = static_cast<std::int64_t>(Mapping::joined);
   candidate.working_set_bytes = number * static_cast<double>(q.values);
   candidate.model_class = 32 + 4 * (rhs > 1) + static_cast<std::uint32_t>(q.factors);

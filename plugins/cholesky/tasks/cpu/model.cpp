@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plugins/cholesky/shared/levels.hpp"
+#include "plugins/cholesky/shared/terms.hpp"
 #include "session.hpp"
 
 namespace sextant_cholesky_tasks {
