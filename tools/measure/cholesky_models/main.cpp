@@ -15,7 +15,6 @@
 #include <chrono>
 #include <complex>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -192,35 +191,51 @@ class System {
     }
   }
 
-  void fill_right_sides(std::int64_t n_rhs) const {
+  void fill_right_sides(std::int64_t n_rhs) {
     with_value_type(type_, [&](auto tag) {
-      const std::vector<typename decltype(tag)::type> ones(
-          static_cast<std::size_t>(analysis_->symbolic().n * std::max<std::int64_t>(1, n_rhs)), 1);
-      device_.copy(b_.data(), ones.data(), ones.size() * sizeof ones[0]);
+      using T = typename decltype(tag)::type;
+      const auto count = static_cast<std::size_t>(analysis_->symbolic().n * n_rhs);
+      if (ones_.size() != count * sizeof(T)) {
+        ones_.resize(count * sizeof(T));
+        std::fill_n(reinterpret_cast<T *>(ones_.data()), count, T(1));
+      }
+      device_.copy(b_.data(), ones_.data(), ones_.size());
     });
+  }
+
+  // Seconds of a call of a warm session, of at most `calls` of them. Solves of solutions would leave the range of
+  // numbers after some: b is filled anew, and the caches are warmed by a solve that does not count.
+  double seconds_of(Turn &turn, int calls, std::int64_t n_rhs) {
+    constexpr int most_solves = 2;
+    const auto ask = [&](int times) {
+      for (int k = 0; k < times; ++k) turn.session->ask(&call_.h);
+    };
+    double seconds = 0;
+    int done = 0;
+    while (done < calls) {
+      const int next = n_rhs > 0 ? std::min(most_solves, calls - done) : calls;
+      if (n_rhs > 0) fill_right_sides(n_rhs);
+      if (calls > 1) ask(1);
+      seconds += time_once([&] { ask(next); });
+      done += next;
+    }
+    if (failed_ >= 0) throw std::runtime_error("column " + std::to_string(failed_) + " failed");
+    return seconds / done;
   }
 
   // Short runs are timed several at a time.
   void run(std::vector<Turn> &turns, std::int64_t n_rhs) {
-    constexpr double shortest_s = 2e-3;
-    std::map<const Turn *, int> batch;
+    constexpr double shortest_s = 3e-3;
     for (int round = -1; round < options_.repeat; ++round) {
       for (Turn &turn : turns) {
         if (!turn.session) continue;
-        const int count = round < 0 ? 1 : batch[&turn];
+        const double calls = round < 0 ? 1 : shortest_s / std::max(turn.first_s, 1e-6);
         try {
-          double seconds = 0;
-          for (int k = 0; k < count; ++k) {
-            if (n_rhs > 0) fill_right_sides(n_rhs);  // solves of solutions would leave the range of numbers
-            seconds += time_once([&] { turn.session->ask(&call_.h); });
-          }
-          if (failed_ >= 0) throw std::runtime_error("column " + std::to_string(failed_) + " failed");
-          if (round < 0) {
+          const double seconds = seconds_of(turn, static_cast<int>(std::clamp(calls, 1.0, 30.0)), n_rhs);
+          if (round < 0)
             turn.first_s = seconds;
-            batch[&turn] = static_cast<int>(std::clamp(shortest_s / std::max(seconds, 1e-6), 1.0, 100.0));
-          } else {
-            turn.seconds.push_back(seconds / count);
-          }
+          else
+            turn.seconds.push_back(seconds);
         } catch (const std::exception &problem) {
           std::fprintf(stderr, "%s: %s: %s\n", name_.c_str(), turn.choice->kernel->name(), problem.what());
           turn.session.reset();
@@ -258,6 +273,7 @@ class System {
   const sxt_value_type type_;
   std::unique_ptr<cholesky::Analysis> analysis_;
   DeviceBuffer factor_, values_, b_;
+  std::vector<std::byte> ones_;
   sxt_cholesky_args call_{};
   std::int64_t failed_ = -1, changed_ = 0;
   double pivot_ = 0;

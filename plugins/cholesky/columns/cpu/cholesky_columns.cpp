@@ -196,7 +196,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   c.launch[0] = 1;
   c.units = 1;
   c.working_set_bytes = values * number;
-  c.model_class = static_cast<std::uint32_t>(4 * phase_of(q) + 2 * several + (q.factors - 1));
+  c.model_class = static_cast<std::uint32_t>(2 * phase_of(q) + several);
   c.setup_s = 1e-9 * n;
   c.state_bytes = sizeof(State) + sizeof(Session) + sizeof(Index) * static_cast<std::uint64_t>(q.m.rows) +
                   session_bytes(q, q.m.rows, q.n_super, q.max_rows);

@@ -78,7 +78,7 @@ void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, co
        scale * flops[1], scale * flops[2], sets * 100 * static_cast<double>(q.n_super)});
   candidate.launch[0] = widths.block, candidate.launch[1] = widths.most_small;
   candidate.working_set_bytes = number * static_cast<double>(q.values);
-  candidate.model_class = static_cast<std::uint32_t>(q.factors);
+  candidate.model_class = 1;
   candidate.setup_s = 3e-3 + 2e-7 * static_cast<double>(q.n_super) + 8e-9 * static_cast<double>(q.index_size + q.m.nnz);
   std::uint64_t host = 0;
   estimate_bytes(q, &host, &candidate.state_bytes);
@@ -106,7 +106,7 @@ void fill_solve_model(sxt_candidate &candidate, const sxt_cholesky_query &q) {
   candidate.working_set_bytes = number * static_cast<double>(q.values);
   // One right-hand side, one tile of them and several are other kernels or other launches.
   const std::uint32_t width = rhs == 1 ? 0 : rhs <= tile_columns ? 1 : 2;
-  candidate.model_class = 32 + 4 * width + static_cast<std::uint32_t>(q.factors);
+  candidate.model_class = 32 + width;
   candidate.setup_s = 1e-3 + 2e-7 * static_cast<double>(q.n_super) + 8e-9 * static_cast<double>(q.index_size);
   std::uint64_t host = 0;
   estimate_bytes(q, &host, &candidate.state_bytes);

@@ -66,7 +66,7 @@ void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, in
   candidate.launch[0] = streams, candidate.launch[1] = static_cast<std::int64_t>(mapping);
   candidate.working_set_bytes = number * static_cast<double>(q.values);
   const std::uint32_t width = streams == 1 ? 0 : streams < 8 ? 1 : 2;
-  candidate.model_class = 8 * static_cast<std::uint32_t>(q.factors) + 4 * static_cast<std::uint32_t>(mapping) + width;
+  candidate.model_class = 4 * static_cast<std::uint32_t>(mapping) + width;
   candidate.setup_s = 2e-3 + 1e-7 * static_cast<double>(q.n_super) + 4e-9 * static_cast<double>(q.index_size + q.m.nnz);
   std::uint64_t host = 0;
   estimate_bytes(q, streams, &host, &candidate.state_bytes);
@@ -91,7 +91,7 @@ void fill_solve_model(sxt_candidate &candidate, const sxt_cholesky_query &q) {
              operations * values[1], operations * values[2], operations * values[3]});
   candidate.launch[0] = 1, candidate.launch[1] = static_cast<std::int64_t>(Mapping::joined);
   candidate.working_set_bytes = number * static_cast<double>(q.values);
-  candidate.model_class = 32 + 4 * (rhs > 1) + static_cast<std::uint32_t>(q.factors);
+  candidate.model_class = 32 + (rhs > 1);
   candidate.setup_s = 1e-3 + 1e-7 * static_cast<double>(q.n_super) + 4e-9 * static_cast<double>(q.index_size);
   std::uint64_t host = 0;
   estimate_bytes(q, 1, &host, &candidate.state_bytes);

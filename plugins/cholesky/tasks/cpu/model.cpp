@@ -26,20 +26,22 @@ double imbalance(const sxt_cholesky_query &q, int threads) {
 constexpr std::int64_t few_columns = 2;
 
 struct Terms {
-  double bytes = 0, numbers = 0, rows = 0, narrow = 0, fronts = 0;
-  double flops[4] = {};  // of fronts of up to 4, 16, 64 and more columns
+  double bytes = 0, columns = 0, numbers = 0, rows = 0, narrow = 0, fronts = 0;
+  double flops[3] = {};  // of fronts of up to 16, 64 and more columns
 };
+
+int class_of_flops(int c) { return std::clamp(c - 1, 0, 2); }
 
 Terms solve_terms(const sxt_cholesky_query &q) {
   const double number = static_cast<double>(value_bytes(q.m.q.value_type));
   const double rhs = static_cast<double>(std::max<std::int64_t>(1, q.n_rhs)), groups = std::ceil(rhs / most_columns);
   Terms out;
   out.bytes = 2 * static_cast<double>(q.values) * number * groups + 4 * static_cast<double>(q.index_size) * groups;
-  out.numbers = static_cast<double>(q.m.rows) * rhs;  // into the order of elimination and back
+  out.columns = static_cast<double>(q.m.rows) * rhs;  // into the order of elimination and back
   out.rows = 4 * static_cast<double>(q.index_size) * rhs;
   out.narrow = 80 * q.classes[0].count * groups;
   out.fronts = 450 * (static_cast<double>(q.n_super) - q.classes[0].count) * groups;
-  for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) out.flops[std::min(c, 3)] += 4 * 1.8 * q.classes[c].values * rhs;
+  for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) out.flops[class_of_flops(c)] += 4 * 1.8 * q.classes[c].values * rhs;
   return out;
 }
 
@@ -48,11 +50,12 @@ Terms factor_terms(const sxt_cholesky_query &q) {
   const double scale = q.phase == SXT_CHOLESKY_INVERSE ? 2 : 1;
   Terms out;
   out.bytes = scale * static_cast<double>(q.values) * number;
-  out.numbers = scale * (q.update_values + static_cast<double>(q.values)) * number / 8;
+  out.columns = scale * 10 * static_cast<double>(q.m.rows);
+  out.numbers = scale * q.update_values * number / 8;
   out.rows = scale * 4 * static_cast<double>(q.index_size);
   out.narrow = scale * 60 * q.classes[0].count;
   out.fronts = scale * 600 * (static_cast<double>(q.n_super) - q.classes[0].count);
-  for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) out.flops[std::min(c, 3)] += scale * slower[c] * q.classes[c].flops;
+  for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) out.flops[class_of_flops(c)] += scale * slower[c] * q.classes[c].flops;
   return out;
 }
 
@@ -67,16 +70,17 @@ void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &q, int threa
   const std::int64_t useful = useful_threads(q.phase, work, values, std::clamp<std::int64_t>(q.n_rhs, 1, most_columns));
   const int team = static_cast<int>(std::min<std::int64_t>(threads, useful * std::max<std::int64_t>(q.n_sets, 1)));
   const double busiest = sets * imbalance(q, team);
+  const double operations = busiest * complex, weighted = q.factors == SXT_FACTORS_LDLH ? operations : 0;
   sextant_cholesky::put_terms(
       candidate, task_terms,
-      {1, static_cast<double>(team > 1), busiest * terms.bytes, busiest * terms.numbers, busiest * terms.rows,
-       busiest * terms.narrow, busiest * terms.fronts, busiest * complex * terms.flops[0],
-       busiest * complex * terms.flops[1], busiest * complex * terms.flops[2], busiest * complex * terms.flops[3]});
+      {1, static_cast<double>(team > 1), busiest * terms.bytes, busiest * terms.columns, busiest * terms.numbers,
+       busiest * terms.rows, busiest * terms.narrow, busiest * terms.fronts, operations * terms.flops[0],
+       operations * terms.flops[1], operations * terms.flops[2], weighted * (solves ? 0 : 0.2 * terms.flops[0])});
   candidate.launch[0] = threads;
   candidate.units = team;
   candidate.working_set_bytes = (values + (solves ? 0 : q.stack_values)) * number;
   const int loops = solves && q.n_rhs > few_columns;
-  candidate.model_class = static_cast<std::uint32_t>(8 * q.phase + 4 * loops + 2 * (q.factors - 1) + (team > 1));
+  candidate.model_class = static_cast<std::uint32_t>(4 * q.phase + 2 * loops + (team > 1));
   candidate.setup_s = 3e-7 * static_cast<double>(q.n_super) + 6e-9 * static_cast<double>(q.index_size) +
                       3e-9 * static_cast<double>(q.m.nnz);
 }

@@ -7,12 +7,12 @@
 
 namespace sextant_cholesky_tasks {
 
-// A call; a team; bytes of the factor and of what fronts hand on; numbers assembled, rows of lists, fronts of up to 4
+// A call; a team; bytes of the factor; columns, numbers of contribution blocks, rows of lists, fronts of up to 4
 // columns and wider ones, each in nanoseconds; operations by the widths of fronts, as many times as each class runs
-// slower than the peak.
-inline constexpr const char *task_terms[] = {"launches",    "barriers",     "stream_bytes", "steps.numbers",
-                                             "steps.rows",  "steps.narrow", "steps.fronts", "flops.to_4",
-                                             "flops.to_16", "flops.to_64",  "flops.wide",   nullptr};
+// slower than the peak, and those of L D L^H once more.
+inline constexpr const char *task_terms[] = {
+    "launches",     "barriers",     "stream_bytes", "steps.columns", "steps.numbers",  "steps.rows", "steps.narrow",
+    "steps.fronts", "flops.narrow", "flops.middle", "flops.wide",    "flops.weighted", nullptr};
 
 void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &query, int threads);
 
