@@ -30,7 +30,7 @@ constexpr double sizes[] = {2e3, 4e4, 5e2, 1.5e5, 8e3, 4e5, 1.2e3, 8e4, 2e4};
 constexpr double device_sizes[] = {8e3, 3e5, 2e3, 1.2e6, 4e4, 3e6, 8e4, 6e5, 1.5e5};
 constexpr double analysis_s_an_entry = 1e-6, most_of_what_is_left = 0.2, sample_s = 2e-3;
 constexpr int timed_runs = 3, ldlh_every = 4;
-constexpr double longest_s = 0.5;  // of a device's candidates, but for the best of each kernel
+constexpr double longest_s = 0.02;  // of a device's candidates, but for the best of each kernel
 constexpr std::int64_t right_hand_sides[] = {1, 8, 64};
 
 // I plus the Laplacian of the pattern of A + A^T: its inverse makes nothing larger, so a solve may be repeated on its

@@ -59,8 +59,8 @@ Room solve_room(const sxt_cholesky_query &q) {
   return room;
 }
 
-// Seconds a unit on the GPUs that were measured; standard terms follow the machine.
-const double level_defaults[] = {NAN, 17e-6, 0.35e-6, 0.7e-6, 2e-8, 2e-7, NAN, NAN, NAN, NAN, NAN, NAN};
+// Seconds a unit on an H200; standard terms follow the machine.
+const double level_defaults[] = {6e-6, 1e-6, 0.6e-6, 0.8e-6, 4e-8, 4e-7, NAN, NAN, NAN, NAN, NAN, 1.6e-10};
 
 void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, const Widths &widths) {
   const double number = static_cast<double>(value_bytes(q.m.q.value_type)), sets = static_cast<double>(q.n_sets);
@@ -94,10 +94,10 @@ void fill_solve_model(sxt_candidate &candidate, const sxt_cholesky_query &q) {
   const double operations = sets * operations_of(q.m.q.value_type) * 2 * rhs;
   double values[3] = {};
   for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) values[c < 2 ? 0 : c < 4 ? 1 : 2] += q.classes[c].values;
-  // Where a direction's default is less than a factorisation's, the unit is a part of it.
-  constexpr double level = 2 * 1.9 / 17, column = 2 * 1.5 / solve_columns / 0.7;
+  // In units of what a level and a column of a factorisation take.
+  constexpr double level = 3.6, column = 2 * 1.5 / solve_columns / 0.7;
   put_terms(candidate, level_terms,
-            {rounds * 10, rounds * level * static_cast<double>(q.height), rounds * column * q.narrow_level_columns,
+            {rounds * 5, rounds * level * static_cast<double>(q.height), rounds * column * q.narrow_level_columns,
              rounds * column * q.wide_level_columns, rounds * q.level_rows, rounds * q.level_children,
              sets * number * 2 * groups * static_cast<double>(q.values),
              sets * number * 6 * rhs * static_cast<double>(q.index_size), operations * values[0],

@@ -16,53 +16,66 @@ using sextant_cholesky::put_terms;
 // How many times slower than the peak fronts of each class of widths run on a stream of their own.
 constexpr double slower[SXT_CHOLESKY_CLASSES] = {60, 25, 8, 3.5, 2.2, 1.6, 1.4};
 
-// A task with its waits and its event takes the host as long as so many launches.
-constexpr double launches_a_task = 3.5;
+// Up to 64 columns; and the flops that a leaf subtree has at most, which one block of threads works on.
+constexpr int narrow_classes = 3;
+constexpr double subtree_flops = 4e6;
+constexpr double one_block = 4000;  // how many times slower than a whole device it is
 
-// What one thread of the host issues: tasks of each supernode, and of each ancestor that it reaches. As published all
-// supernodes are issued alone; joined, the large ones, of which narrow ones take two launches.
-struct Tasks {
-  double own = 0, ancestors = 0;
+// What the largest leaf subtree has of the narrow fronts, or an estimate: all, where no supernode is too large to be
+// joined; else so many that they take its flops.
+struct Leaves {
+  double columns = 0, fronts = 0, flops = 0;
 };
-Tasks tasks_of(const sxt_cholesky_query &q, Mapping mapping) {
-  double wide = 0, pairs = 0;  // supernodes of several block columns; products among these
-  for (int c = 3; c < SXT_CHOLESKY_CLASSES; ++c) {
+Leaves largest_subtree(const sxt_cholesky_query &q) {
+  Leaves out;
+  for (int c = 0; c < narrow_classes; ++c) {
     const sxt_front_class &front = q.classes[c];
-    const double blocks = front.count > 0 ? std::ceil(front.columns / front.count / static_cast<double>(q.block)) : 0;
-    wide += front.count, pairs += front.count * blocks * (blocks + 1) / 2;
+    out.columns += front.columns, out.fronts += front.count, out.flops += front.flops;
   }
-  Tasks out;
-  if (mapping == Mapping::published) {
-    out.own = 2 * static_cast<double>(q.n_super) + 2 * pairs;
-    out.ancestors = 3 * std::max(q.large_ancestors, static_cast<double>(q.n_super));
-  } else {
-    const double narrow = std::max(0.0, q.large_count - wide);
-    out.own = 2 * narrow + 2 * wide + 2 * pairs;
-    out.ancestors = q.large_count > 0 ? 3 * q.large_ancestors * wide / q.large_count : 0;
+  if (q.large_count > 0 && out.flops > subtree_flops) {
+    const double share = subtree_flops / out.flops;
+    out.columns *= share, out.fronts *= share, out.flops = subtree_flops;
   }
+  return out;
+}
+
+// Wide supernodes, and their panels of 64 columns.
+struct Wide {
+  double count = 0, panels = 0;
+};
+Wide wide_supernodes(const sxt_cholesky_query &q) {
+  Wide out;
+  for (int c = narrow_classes; c < SXT_CHOLESKY_CLASSES; ++c)
+    out.count += q.classes[c].count, out.panels += q.classes[c].count + q.classes[c].columns / 64;
   return out;
 }
 
 }  // namespace
 
-// Seconds a unit on the GPUs that were measured; standard terms follow the machine.
-const double stream_defaults[] = {NAN, NAN, NAN, 60e-6, 1.7e-6, NAN, NAN, NAN, NAN, NAN, NAN};
+// Seconds a unit on an H200; standard terms follow the machine.
+const double stream_defaults[] = {20e-6, 10e-6, 13e-6, 6e-6, 1.8e-6, 0.62e-6, 2.2e-6, NAN, NAN, NAN, NAN, NAN};
 
 void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, int streams, Mapping mapping) {
   const double number = static_cast<double>(value_bytes(q.m.q.value_type)), sets = static_cast<double>(q.n_sets);
   const double complex = sets * operations_of(q.m.q.value_type) / 2;
-  double flops[4] = {};  // of fronts of up to 16, 64, 256 and more columns
+  const bool joined = mapping == Mapping::joined;
+  const Wide wide = wide_supernodes(q);
+  const Leaves subtree = joined ? largest_subtree(q) : Leaves{};
+  double flops[2] = {};  // of fronts of up to 256 and more columns
   for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) {
     // What one stream leaves idle, others fill in part.
     const double alone = 1 + (slower[c] - 1) / (1 + 0.45 * (std::min(streams, 5) - 1));
-    flops[c < 2 ? 0 : std::min(c - 1, 3)] += q.classes[c].flops * alone;
+    flops[c > narrow_classes] += q.classes[c].flops * alone;
   }
-  const Tasks tasks = tasks_of(q, mapping);
+  // Issued one by one: all supernodes as published, each with the ancestors that it reaches; joined, the large ones.
+  const double tasks = joined ? q.large_count : static_cast<double>(q.n_super);
+  const double part = q.large_count > 0 ? wide.count / q.large_count : 0;
+  const double ancestors = joined ? part * q.large_ancestors : std::max(q.large_ancestors, tasks);
+  const double levels = joined && q.large_count == 0 ? 0 : static_cast<double>(q.height);
   put_terms(candidate, stream_terms,
-            {sets * 10, sets * launches_a_task * tasks.own, sets * launches_a_task * tasks.ancestors,
-             sets * static_cast<double>(q.height), sets * (q.narrow_level_columns + q.wide_level_columns),
-             sets * number * 3 * static_cast<double>(q.values), sets * number * 3 * q.update_values, complex * flops[0],
-             complex * flops[1], complex * flops[2], complex * flops[3]});
+            {sets, sets * tasks, sets * ancestors, sets * levels, sets * q.wide_level_columns, sets * subtree.columns,
+             sets * subtree.fronts, sets * number * static_cast<double>(q.values), sets * number * q.update_values,
+             complex * one_block * subtree.flops, complex * flops[0], complex * flops[1]});
   candidate.launch[0] = streams, candidate.launch[1] = static_cast<std::int64_t>(mapping);
   candidate.working_set_bytes = number * static_cast<double>(q.values);
   const std::uint32_t width = streams == 1 ? 0 : streams < 8 ? 1 : 2;
@@ -76,19 +89,16 @@ void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, in
 void fill_solve_model(sxt_candidate &candidate, const sxt_cholesky_query &q) {
   const double number = static_cast<double>(value_bytes(q.m.q.value_type)), sets = static_cast<double>(q.n_sets);
   const double rhs = static_cast<double>(std::max<std::int64_t>(1, q.n_rhs)), groups = std::ceil(rhs / 8);
-  double panels = 0, values[4] = {};
-  for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) {
-    if (c >= 3) panels += q.classes[c].count + q.classes[c].columns / 64;
-    values[c < 2 ? 0 : std::min(c - 1, 3)] += q.classes[c].values;
-  }
   const double times = sets * groups, operations = sets * operations_of(q.m.q.value_type) * 2 * rhs;
-  constexpr double level = 2 * 2.5 / 60, column = 2 / 1.7;  // of what a factorisation takes for one
-  put_terms(candidate, stream_terms,
-            {times * 6, times * 3 * panels, times * q.large_count * 0.01, times * level * static_cast<double>(q.height),
-             times * column * (q.narrow_level_columns + q.wide_level_columns),
-             sets * number * 2 * groups * static_cast<double>(q.values),
-             sets * number * 6 * rhs * static_cast<double>(q.index_size), operations * values[0],
-             operations * values[1], operations * values[2], operations * values[3]});
+  const Leaves subtree = largest_subtree(q);
+  double values[2] = {};
+  for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) values[c > narrow_classes] += q.classes[c].values;
+  put_terms(
+      candidate, stream_terms,
+      {times, times * wide_supernodes(q).panels, 0, q.large_count > 0 ? times * static_cast<double>(q.height) : 0,
+       times * q.wide_level_columns, times * subtree.columns, times * subtree.fronts,
+       times * number * 2 * static_cast<double>(q.values), sets * number * 6 * rhs * static_cast<double>(q.index_size),
+       0, operations * values[0], operations * values[1]});
   candidate.launch[0] = 1, candidate.launch[1] = static_cast<std::int64_t>(Mapping::joined);
   candidate.working_set_bytes = number * static_cast<double>(q.values);
   candidate.model_class = 32 + (rhs > 1);
