@@ -169,9 +169,10 @@ TEST_P(CholeskyScheduler, BytesAreThoseThatAreTaken) {
         const Scheduler scheduler(kernel(), problem->view(), query, threads);
         ASSERT_EQ(scheduler.status(), SXT_OK);
         const auto taken = static_cast<double>(test::live_bytes() - before);
-        EXPECT_GT(taken, 1e5);
+        EXPECT_GT(taken, 3e4);
         EXPECT_NEAR(static_cast<double>(host) / taken, 1, 0.02)
-            << "phase " << phase << ", " << threads << " threads, " << problem->view().n << " rows";
+            << host << " stated, " << taken << " taken, phase " << phase << ", " << threads << " threads, "
+            << problem->view().n << " rows";
         EXPECT_EQ(device, 0u);
       }
 }

@@ -28,7 +28,7 @@ Plan::Plan(const sxt_symbolic &symbolic, bool solves) : s(symbolic), solves_(sol
   find_relatives();
   find_targets();
   sort_entries();
-  cost_ = {};
+  std::vector<double>().swap(cost_);  // no assignment gives its memory back
 }
 
 void Plan::link_children() {
