@@ -116,6 +116,13 @@ Partition amalgamate(const Partition &from, const SupernodeOptions &options) {
   return collect(from, options, groups, first, group_of);
 }
 
+bool gives_the_same(const SupernodeOptions &done, std::int64_t max_width, const SupernodeOptions &other) {
+  const bool joined =
+      other.amalgamation == done.amalgamation ||
+      (done.amalgamation > 1 && other.amalgamation > done.amalgamation && max_width < done.amalgamation);
+  return joined && (other.block == done.block || max_width <= std::min(done.block, other.block));
+}
+
 double supernode_flops(double rows, double width) {
   const auto squares = [](double m) { return m * (m + 1) * (2 * m + 1) / 6; };  // 1 + 4 + ... + m^2
   return squares(rows) - squares(rows - width);
