@@ -29,7 +29,7 @@
 #include "core/model/cost.hpp"
 #include "core/model/timing.hpp"
 #include "core/run/prepared.hpp"
-#include "tools/measure/cholesky_problem_files.hpp"
+#include "tools/measure/cholesky_peers/problem_files.hpp"
 
 namespace {
 

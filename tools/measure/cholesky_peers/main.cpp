@@ -22,8 +22,8 @@
 #include "abi/handles.hpp"
 #include "core/cholesky/analysis.hpp"
 #include "core/run/prepared.hpp"
+#include "tools/measure/cholesky_peers/problem_files.hpp"
 #include "tools/measure/cholesky_plan.hpp"
-#include "tools/measure/cholesky_problem_files.hpp"
 #include "tools/peers/cudss/system.hpp"
 
 namespace {
