@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "columns.hpp"
-#include "plugins/cholesky/shared/terms.hpp"
 #include "sextant/sdk/cancel.hpp"
 #include "sextant/sdk/cpu/threads.hpp"
 #include "sextant/sdk/describe.hpp"

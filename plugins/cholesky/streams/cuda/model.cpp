@@ -5,7 +5,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "plugins/cholesky/shared/terms.hpp"
+#include "sextant/sdk/cholesky.hpp"
 
 namespace sextant_cholesky_streams {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plugins/cholesky/shared/terms.hpp"
 #include "session.hpp"
+#include "sextant/sdk/cholesky.hpp"
 
 namespace sextant_cholesky_tasks {
 namespace {
