@@ -214,7 +214,7 @@ class Calibration {
       add_pcg(on_host ? 0.08 : 0.04, SXT_F64);
       add_pcg(on_host ? 0.03 : 0.01, SXT_F32);
     }
-    const bool factors = on_host && (all || settings_.kind == SXT_KIND_CHOLESKY);
+    const bool factors = all || settings_.kind == SXT_KIND_CHOLESKY;
     if (factors) add_cholesky(all ? 0.12 : 1);
     // Sets of systems are what GPUs are asked about; on a CPU the analytic costs will do unless they are asked for.
     if (is_hermitian_kind(settings_.kind) || (all && !on_host)) {

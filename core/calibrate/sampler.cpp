@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <mutex>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "core/model/timing.hpp"
 #include "core/run/prepared.hpp"
 #include "core/threads/pool.hpp"
+#include "sextant/plugin/kinds/cholesky.h"
 #include "sextant/plugin/kinds/storage.h"
 
 namespace sextant {
@@ -98,6 +100,22 @@ double Sampler::measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_h
   return keep(runner, family, args.size() > 1);
 }
 
+double Sampler::measure_calls(const ChoicePtr &choice, sxt_head *args, int family, int calls, const sxt_head *data) {
+  constexpr double least_s = 1e-3;  // of all calls
+  Runner runner = set_up(choice, nullptr, data);
+  if (!runner.session) return 0;
+  const bool good = attempt(choice->kernel->table, [&] {
+    runner.session->ask(args);  // code is loaded
+    double sum = 0;
+    while (static_cast<int>(runner.turns.size()) < calls || sum < least_s) {
+      runner.turns.push_back(time_once([&] { runner.session->ask(args); }));
+      sum += runner.turns.back();
+    }
+  });
+  if (!good) runner.session.reset();
+  return keep(runner, family);
+}
+
 std::int64_t Sampler::keep_better(const Profile &known, std::map<ModelKey, FittedModel> &models) const {
   constexpr std::size_t enough = 8;  // samples: fewer tell little of either
   constexpr double as_good = 1.1;    // where noise is most of both errors, they differ by chance
@@ -149,6 +167,11 @@ void Sampler::add_run(const sxt_kernel &kernel, const sxt_query &query, const sx
     sample.rows = static_cast<double>(about.rows);
     sample.entries = static_cast<double>(about.nnz);
     collected.reads_matrix = true;
+  } else if (!std::strcmp(kernel.kind, SXT_KIND_CHOLESKY)) {  // about a structure, which is a matrix's
+    const auto &about = reinterpret_cast<const sxt_cholesky_query &>(query).m;
+    sample.rows = static_cast<double>(about.rows);
+    sample.entries = static_cast<double>(about.nnz);
+    collected.has_structure = true;
   }
   collected.problem.samples.push_back(sample);
   collected.problem.over_one_length |= over_one_length;
@@ -175,7 +198,7 @@ std::map<ModelKey, FittedModel> Sampler::fit_all(const CalibrationClock &) const
     const Collected &collected = collected_.find(each.first)->second;
     FitProblem problem = collected.problem;
     problem.kin = kin_of(each.first, collected);
-    problem.over_matrices = collected.reads_matrix;
+    problem.over_matrices = collected.reads_matrix || collected.has_structure;
     // What the machine says of a term depends on the working set; the middle of it stands for all.
     for (std::size_t j = 0; j < problem.names.size(); ++j) {
       std::vector<double> column;

@@ -49,6 +49,9 @@ class Sampler {
   // 0: nothing was measured.
   double measure(const ChoicePtr &choice, Matrix *matrix, std::span<sxt_head *const> args, int family, double budget_s,
                  int least_samples = usual_replays, const sxt_head *data = nullptr);
+  // The same for kernels whose runs end with a word to the host, so that they can neither be captured nor enqueued one
+  // after the other: so many calls by the clock, after a first one.
+  double measure_calls(const ChoicePtr &choice, sxt_head *args, int family, int calls, const sxt_head *data);
   // A candidate that is set up, to be timed in turns with others: what disturbs one round disturbs all of them.
   struct Runner {
     ChoicePtr choice;
@@ -82,7 +85,7 @@ class Sampler {
     FitProblem problem;
     std::vector<std::vector<double>> analytic;  // of each sample
     std::vector<double> setup_ratios;           // measured over the candidate's own figure
-    bool reads_matrix = false;
+    bool reads_matrix = false, has_structure = false;
   };
   std::vector<Sample> kin_of(const ModelKey &key, const Collected &own) const;
   bool attempt(const sxt_kernel &kernel, const std::function<void()> &work) const;

@@ -93,9 +93,13 @@ class Chooser {
     Elimination elimination = eliminate(graph_, order.perm, question_.n_schur, question_.threads);
     const Partition base = fundamental(elimination);
     Partition best;
+    const SupernodeOptions *done = nullptr;
+    std::int64_t max_width = 0;
     for (const SupernodeOptions &options : options_) {
+      if (done && gives_the_same(*done, max_width, options)) continue;
       Partition partition = amalgamate(base, options);
       const sxt_cholesky_query query = summary(partition);
+      done = &options, max_width = query.max_width;
       const double seconds = question_.factor_seconds(query);
       if (best.super_ptr.size() > 0 && !(seconds < tried.factor_seconds)) continue;
       tried.factor_seconds = seconds, tried.query = query, tried.options = options;

@@ -154,9 +154,13 @@ Partition best_partition(const Elimination &elimination, const std::vector<Super
   const Partition base = fundamental(elimination);
   Partition best;
   double least = INFINITY;
+  const SupernodeOptions *done = nullptr;
+  std::int64_t max_width = 0;
   for (const SupernodeOptions &each : options) {
+    if (done && gives_the_same(*done, max_width, each)) continue;
     Partition next = amalgamate(base, each);
     sxt_cholesky_query shape = summary(next);
+    done = &each, max_width = shape.max_width;
     const double predicted = options.size() > 1 ? seconds(shape) : 0;
     if (!(predicted < least)) continue;
     least = predicted;

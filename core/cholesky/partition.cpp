@@ -116,6 +116,13 @@ Partition amalgamate(const Partition &from, const SupernodeOptions &options) {
   return collect(from, options, groups, first, group_of);
 }
 
+bool gives_the_same(const SupernodeOptions &done, std::int64_t max_width, const SupernodeOptions &other) {
+  const bool joined =
+      other.amalgamation == done.amalgamation ||
+      (done.amalgamation > 1 && other.amalgamation > done.amalgamation && max_width < done.amalgamation);
+  return joined && (other.block == done.block || max_width <= std::min(done.block, other.block));
+}
+
 double supernode_flops(double rows, double width) {
   const auto squares = [](double m) { return m * (m + 1) * (2 * m + 1) / 6; };  // 1 + 4 + ... + m^2
   return squares(rows) - squares(rows - width);
@@ -130,8 +137,53 @@ void add_class(sxt_cholesky_query &q, double width, double rows, double flops) {
   static_assert(std::size(widest) + 1 == SXT_CHOLESKY_CLASSES);
   const auto at = std::lower_bound(std::begin(widest), std::end(widest), width) - std::begin(widest);
   sxt_front_class &c = q.classes[at];
-  c.count += 1, c.columns += width, c.rows += rows, c.values += rows * width, c.flops += flops;
+  c.count += 1, c.columns += width, c.values += rows * width, c.flops += flops;
 }
+
+// From the roots down: what is widest, longest and has the most children on each level, and the supernodes that are too
+// large for schedulers to join.
+class Levels {
+ public:
+  Levels(const Partition &partition, const Array<double> &subtree_flops)
+      : p_(partition), depth_(p_.n_super, 0), children_(p_.n_super, 0), large_(p_.n_super, 0) {
+    constexpr std::int64_t most_rows = 160;
+    constexpr double most_flops = 4e6;
+    for (std::int64_t s = 0; s < p_.n_super; ++s) {
+      const bool large = large_[s] || p_.rows[s] > most_rows || subtree_flops[s] > most_flops;
+      large_[s] = large;
+      if (const Index up = p_.parent[s]; up >= 0) ++children_[up], large_[up] |= large_[s];
+    }
+  }
+
+  void tell(sxt_cholesky_query &q) {
+    std::vector<Level> levels(static_cast<std::size_t>(q.height));
+    for (std::int64_t s = p_.n_super; s-- > 0;) {
+      if (const Index up = p_.parent[s]; up >= 0) depth_[s] = depth_[up] + 1;
+      const std::int64_t width = p_.super_ptr[s + 1] - p_.super_ptr[s];
+      Level &level = levels[static_cast<std::size_t>(depth_[s])];
+      level.width = std::max(level.width, width);
+      level.rows = std::max<std::int64_t>(level.rows, p_.rows[s]);
+      level.children = std::max<std::int64_t>(level.children, children_[s]);
+      if (!large_[s]) continue;
+      q.large_count += 1;
+      q.large_ancestors += static_cast<double>(std::min<std::int64_t>(depth_[s], p_.rows[s] - width));
+    }
+    for (const Level &level : levels) {
+      constexpr std::int64_t widest_narrow = 64;
+      (level.width <= widest_narrow ? q.narrow_level_columns : q.wide_level_columns) +=
+          static_cast<double>(level.width);
+      q.level_rows += static_cast<double>(level.rows), q.level_children += static_cast<double>(level.children);
+    }
+  }
+
+ private:
+  struct Level {
+    std::int64_t width = 0, rows = 0, children = 0;
+  };
+  const Partition &p_;
+  Array<Index> depth_, children_;
+  Array<std::uint8_t> large_;
+};
 
 }  // namespace
 
@@ -143,7 +195,7 @@ sxt_cholesky_query summary(const Partition &p) {
   q.amalgamation = p.options.amalgamation, q.block = p.options.block;
   // Of what lies below: supernodes and flops on the longest way, contributions that wait for this supernode.
   Array<std::int64_t> height(p.n_super, 0);
-  Array<double> critical(p.n_super, 0.0), waiting(p.n_super, 0.0);
+  Array<double> critical(p.n_super, 0.0), waiting(p.n_super, 0.0), subtree(p.n_super, 0.0);
   double stack = 0;
   for (std::int64_t s = 0; s < p.n_super; ++s) {
     const std::int64_t width = p.super_ptr[s + 1] - p.super_ptr[s], rows = p.rows[s];
@@ -157,6 +209,7 @@ sxt_cholesky_query summary(const Partition &p) {
     add_class(q, static_cast<double>(width), static_cast<double>(rows), flops);
     q.height = std::max(q.height, ++height[s]);
     q.critical_flops = std::max(q.critical_flops, critical[s] += flops);
+    subtree[s] += flops;
     q.update_values += below * below;
     q.stack_values = std::max(q.stack_values, stack += below * below);
     stack -= waiting[s];
@@ -164,8 +217,10 @@ sxt_cholesky_query summary(const Partition &p) {
       height[up] = std::max(height[up], height[s]);
       critical[up] = std::max(critical[up], critical[s]);
       waiting[up] += below * below;
+      subtree[up] += subtree[s];
     }
   }
+  Levels(p, subtree).tell(q);
   return q;
 }
 

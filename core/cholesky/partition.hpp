@@ -29,6 +29,9 @@ struct Partition {
 // One pass over the columns; a second one with other options costs a pass over the fundamental supernodes.
 Partition fundamental(const Elimination &elimination);
 Partition amalgamate(const Partition &fundamental, const SupernodeOptions &options);
+// Whether amalgamation by `other` gives what that by `done` gave, whose widest supernode has max_width columns: nothing
+// was refused for its width, and nothing is cut.
+bool gives_the_same(const SupernodeOptions &done, std::int64_t max_width, const SupernodeOptions &other);
 inline Partition partition(const Elimination &elimination, const SupernodeOptions &options) {
   return amalgamate(fundamental(elimination), options);
 }

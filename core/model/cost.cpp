@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/base/per_thread.hpp"
+#include "core/model/term_names.hpp"
 #include "sextant/plugin/kinds/storage.h"
 
 namespace sextant {
@@ -52,7 +53,7 @@ Coefficient standard_coefficient(const char *term, const sxt_candidate &candidat
                                  sxt_value_type type) {
   const double units = candidate.units, all = std::max(1, machine.units);
   const double busy = units > 0 ? std::min(units, all) : all;
-  const auto is = [term](const char *name) { return !std::strcmp(term, name); };
+  const auto is = [term](const char *name) { return is_term(term, name); };
   // By its first letter: a choice asks for some hundred terms.
   switch (term[0]) {
     case 'l':

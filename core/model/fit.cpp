@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "core/model/fit_form.hpp"
+#include "core/model/term_names.hpp"
 
 namespace sextant {
 
@@ -49,9 +50,14 @@ double beyond(double working_set, double breakpoint) {
 
 }  // namespace
 
+bool is_term(const char *term, const char *standard) {
+  const std::size_t length = std::strlen(standard);
+  return !std::strncmp(term, standard, length) && (term[length] == '\0' || term[length] == '.');
+}
+
 Group group_of(const char *term) {
 #define SXT_X(suffix, text, group) \
-  if (term[0] == text[0] && !std::strcmp(term, text)) return Group::group;
+  if (term[0] == text[0] && is_term(term, text)) return Group::group;
   SXT_TERM_TABLE(SXT_X)
 #undef SXT_X
   if (!std::strncmp(term, "latency.", 8)) return Group::latency;

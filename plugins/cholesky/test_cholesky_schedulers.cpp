@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "plugins/cholesky/test_problem.hpp"
+#include "tests/live_bytes.hpp"
 
 namespace plugin_test {
 namespace {
@@ -143,6 +144,37 @@ TEST_P(CholeskyScheduler, MemoryThatFailsInOpenIsAnError) {
   Host::fail_after = -1;
   EXPECT_EQ(Host::blocks, before);
   EXPECT_EQ(problem.factor(2).status, SXT_OK);
+}
+
+// State and session, beside the factor.
+TEST_P(CholeskyScheduler, BytesAreThoseThatAreTaken) {
+  if (!test::counts_live_bytes()) GTEST_SKIP() << "this allocator does not count";
+  LowerPattern chain;
+  for (std::int64_t i = 0; i < 100000; ++i) add_row(chain, {i - 1});
+  number_entries(chain);
+  std::vector<double> values = values_of(chain);
+  const Problem thin(kernel(), std::move(chain), natural(100000), std::move(values)),
+      thick = make_cube(kernel(), GetParam().most + 11);
+  const auto &ops = *static_cast<const sxt_cholesky_ops *>(kernel().ops);
+  for (const Problem *problem : {&thin, &thick})
+    for (const std::int32_t phase : {SXT_CHOLESKY_FACTOR, SXT_CHOLESKY_SOLVE, SXT_CHOLESKY_INVERSE})
+      for (const int threads : {1, 3}) {
+        sxt_cholesky_query query = problem->query;
+        query.phase = phase, query.n_rhs = threads == 1 ? 1 : 20;
+        sxt_candidate candidate{};
+        candidate.launch[0] = threads;
+        std::uint64_t host = 0, device = 7;
+        ops.bytes(&query.m.q, &problem->view(), nullptr, &candidate, &host, &device);
+        const std::int64_t before = test::live_bytes();
+        const Scheduler scheduler(kernel(), problem->view(), query, threads);
+        ASSERT_EQ(scheduler.status(), SXT_OK);
+        const auto taken = static_cast<double>(test::live_bytes() - before);
+        EXPECT_GT(taken, 3e4);
+        EXPECT_NEAR(static_cast<double>(host) / taken, 1, 0.02)
+            << host << " stated, " << taken << " taken, phase " << phase << ", " << threads << " threads, "
+            << problem->view().n << " rows";
+        EXPECT_EQ(device, 0u);
+      }
 }
 
 TEST_P(CholeskyScheduler, ASessionDoesWhatItWasOpenedFor) {

@@ -30,7 +30,7 @@ MAY_SEE = {
 }
 # Measure what no public call shows: every candidate of every kernel, and the trees that choose between them; schedulers
 # of a factorisation on values that lie on the device.
-MEASURES_CORE = {pathlib.PurePath("tools/measure/regret"), pathlib.PurePath("tools/measure/cholesky_peers")}
+MEASURES_CORE = {pathlib.PurePath("tools/measure") / name for name in ("regret", "cholesky_peers", "cholesky_models")}
 # The fit of a model is pure functions of samples: the model builder of the command uses the one that core uses, and the
 # same hash of a text.
 BUILDS_MODELS = {pathlib.PurePath("tools/sextant/model"), pathlib.PurePath("tools/sextant/commands/model.cpp")}

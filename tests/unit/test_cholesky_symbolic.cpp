@@ -271,6 +271,36 @@ TEST(CholeskySymbolicTest, NumbersOfASmallTree) {
   EXPECT_EQ(s.view().subtree_flops[3], q.flops);
   EXPECT_EQ(q.classes[0].count, 4);
   EXPECT_EQ(q.classes[0].columns, 6);
+  // From the root: 3 to 5; 1 and 2; 0.
+  EXPECT_EQ(q.narrow_level_columns, 3 + 1 + 1);
+  EXPECT_EQ(q.wide_level_columns, 0);
+  EXPECT_EQ(q.level_rows, 3 + 3 + 2);
+  EXPECT_EQ(q.level_children, 2 + 1);
+  EXPECT_EQ(q.large_count, 0);
+}
+
+TEST(CholeskySymbolicTest, WidthsThatGiveTheSameSupernodesAreKnown) {
+  const Form f = form(20 * 20, grid(20, 20), Triangles::both, SXT_I32, SXT_I32);
+  const Graph graph = make_graph(pattern_of(f), 1);
+  const Partition base = fundamental(eliminate(graph, natural(20 * 20), 0, 1));
+  int same = 0, other = 0;
+  for (const std::int64_t first : {1, 2, 8, 64})
+    for (const std::int64_t second : {2, 8, 64, 128})
+      for (const std::int64_t block : {8, 256}) {
+        SupernodeOptions one, two;
+        one.amalgamation = first, two.amalgamation = second, two.block = block;
+        const Partition a = amalgamate(base, one), b = amalgamate(base, two);
+        const sxt_cholesky_query q = summary(a), r = summary(b);
+        if (!gives_the_same(one, q.max_width, two)) {
+          ++other;
+          continue;
+        }
+        ++same;
+        EXPECT_TRUE(a.super_ptr == b.super_ptr) << first << " and " << second;
+        EXPECT_EQ(q.n_blocks, r.n_blocks);
+      }
+  EXPECT_GT(same, 0);
+  EXPECT_GT(other, 0);
 }
 
 TEST(CholeskySymbolicTest, AmalgamationAddsFewZeros) {

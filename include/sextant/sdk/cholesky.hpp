@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What schedulers of kind sxt.cholesky/1 need beside their method: the checks of a call, its sets, its pivots, and the
-// values of A where a factor begins with them. Header-only, no part of the ABI.
+// What schedulers of kind sxt.cholesky/1 need beside their method: the terms of their models, the checks of a call, its
+// sets, its pivots, and the values of A where a factor begins with them. Header-only, no part of the ABI.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -16,6 +17,15 @@
 namespace sextant_cholesky {
 
 using namespace sextant::plugin;
+
+// The terms of a candidate, as many as a kernel names (its list ends with NULL); it keeps all units busy.
+template <std::size_t names>
+void put_terms(sxt_candidate &candidate, const char *const (&)[names], const double (&terms)[names - 1]) {
+  static_assert(names - 1 <= SXT_MAX_TERMS);
+  for (std::size_t k = 0; k + 1 < names; ++k) candidate.terms[k] = terms[k];
+  candidate.n_terms = names - 1;
+  candidate.units = 0;
+}
 
 inline bool solves(std::int32_t phase) { return phase >= SXT_CHOLESKY_FORWARD && phase <= SXT_CHOLESKY_SOLVE; }
 

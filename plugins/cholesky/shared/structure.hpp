@@ -258,6 +258,30 @@ inline Structure cube_of_planes(std::int32_t side, const StructureOptions &optio
   return Structure(a, std::move(order), options);
 }
 
+// What is widest, longest and has the most children on each level; supernodes that are too large to be joined.
+inline void add_levels(const sxt_symbolic &s, sxt_cholesky_query &q) {
+  const auto supers = static_cast<std::size_t>(s.n_super);
+  std::vector<std::int64_t> depth(supers, 0), children(supers, 0), width(q.height, 0), rows(q.height, 0),
+      most(q.height, 0);
+  std::vector<char> large(supers, 0);
+  for (std::int64_t i = 0; i < s.n_super; ++i) {
+    if (s.row_ptr[i + 1] - s.row_ptr[i] > 160 || s.subtree_flops[i] > 4e6) large[i] = 1;
+    if (const std::int32_t p = s.parent[i]; p >= 0) ++children[p], large[p] |= large[i];
+  }
+  for (std::int64_t i = s.n_super; i-- > 0;) {
+    if (const std::int32_t p = s.parent[i]; p >= 0) depth[i] = depth[p] + 1;
+    const std::int64_t own = s.super_ptr[i + 1] - s.super_ptr[i], all = s.row_ptr[i + 1] - s.row_ptr[i], d = depth[i];
+    width[d] = std::max(width[d], own), rows[d] = std::max(rows[d], all), most[d] = std::max(most[d], children[i]);
+    if (!large[i]) continue;
+    q.large_count += 1;
+    q.large_ancestors += static_cast<double>(std::min(d, all - own));
+  }
+  for (std::int64_t d = 0; d < q.height; ++d) {
+    (width[d] <= 64 ? q.narrow_level_columns : q.wide_level_columns) += static_cast<double>(width[d]);
+    q.level_rows += static_cast<double>(rows[d]), q.level_children += static_cast<double>(most[d]);
+  }
+}
+
 inline sxt_cholesky_query query_of(const sxt_symbolic &s, std::int64_t nnz_a, sxt_value_type type, std::int32_t phase) {
   sxt_cholesky_query q{};
   q.m.q = {{sizeof q, SXT_KIND_CHOLESKY}, 1, 0, type};  // about a structure: no storage is read
@@ -281,7 +305,7 @@ inline sxt_cholesky_query query_of(const sxt_symbolic &s, std::int64_t nnz_a, sx
     int c = 0;
     for (std::int64_t most = 4; c + 1 < SXT_CHOLESKY_CLASSES && width > most; most *= 4) ++c;
     sxt_front_class &front = q.classes[c];
-    front.count += 1, front.columns += static_cast<double>(width), front.rows += static_cast<double>(rows);
+    front.count += 1, front.columns += static_cast<double>(width);
     front.values += static_cast<double>(width * rows), front.flops += own;
     path[i] += own, q.update_values += update;
     peak[i] = std::max(peak[i], alive[i] + update);  // alive: of the children, in the order of the tree
@@ -292,6 +316,7 @@ inline sxt_cholesky_query query_of(const sxt_symbolic &s, std::int64_t nnz_a, sx
       peak[p] = std::max(peak[p], alive[p] + peak[i]), alive[p] += update;
     }
   }
+  add_levels(s, q);
   return q;
 }
 

@@ -22,8 +22,8 @@
 #include "abi/handles.hpp"
 #include "core/cholesky/analysis.hpp"
 #include "core/run/prepared.hpp"
+#include "tools/measure/cholesky_peers/problem_files.hpp"
 #include "tools/measure/cholesky_plan.hpp"
-#include "tools/measure/cholesky_problems.hpp"
 #include "tools/peers/cudss/system.hpp"
 
 namespace {
@@ -72,38 +72,6 @@ struct OnGpu {
   ~OnGpu() { sxt_context_destroy(handle); }
   Device &device() const { return handle->context->device(); }
 };
-
-Problem read_file(const std::string &path, sxt_context *context) {
-  sxt_matrix *made = nullptr;
-  need(sxt_matrix_from_file(context, path.c_str(), nullptr, &made));
-  const std::unique_ptr<sxt_matrix, void (*)(sxt_matrix *)> held(made, sxt_matrix_destroy);
-  const CsrArrays &csr = made->matrix->csr();
-  if (csr.value_type != SXT_F64) throw std::runtime_error(path + " holds no real numbers");
-  Problem a;
-  a.name = path.substr(path.rfind('/') + 1);
-  with_index_type(csr.offset_type, [&](auto offset) {
-    using Offset = typename decltype(offset)::type;
-    for (std::int64_t i = 0; i < csr.rows; ++i)
-      a.ptr.push_back(static_cast<std::int32_t>(csr.row_ptr.as<Offset>()[i + 1]));
-  });
-  with_index_type(csr.index_type, [&](auto index) {
-    using Index = typename decltype(index)::type;
-    for (std::int64_t k = 0; k < csr.nnz; ++k) a.put(csr.col.as<Index>()[k], csr.values.as<double>()[k]);
-  });
-  return a;
-}
-
-Problem problem_of(const std::string &name, sxt_context *context) {
-  const std::size_t colon = name.find(':');
-  if (colon == std::string::npos) return read_file(name, context);
-  const std::string kind = name.substr(0, colon);
-  const std::int64_t side = std::stoll(name.substr(colon + 1));
-  if (kind == "5pt") return gpu_test::stencil(name.c_str(), side, 1, false, 1);
-  if (kind == "7pt") return gpu_test::stencil(name.c_str(), side, side, false, 1);
-  if (kind == "27pt") return gpu_test::stencil(name.c_str(), side, side, true, 1);
-  if (kind == "27pt3") return gpu_test::stencil(name.c_str(), side, side, true, 3);
-  throw std::runtime_error("no problem is called " + name);
-}
 
 std::vector<double> right_sides(const Problem &a, std::int64_t columns) {
   std::vector<double> b(static_cast<std::size_t>(a.n() * columns));
@@ -259,7 +227,7 @@ std::optional<Row> attempt(const Problem &a, const char *name, F &&f) {
 
 void measure(const OnGpu &context, const cudss_peer::Functions *functions, const std::string &name,
              const Options &options) {
-  const Problem a = problem_of(name, context.handle);
+  const Problem a = gpu_test::problem_of(name, context.handle);
   std::optional<Row> theirs;
   if (functions) theirs = attempt(a, "cuDSS", [&] { return cudss(*functions, a, options); });
   for (const char *scheduler : {"cholesky.levels.cuda", "cholesky.streams.cuda"}) {

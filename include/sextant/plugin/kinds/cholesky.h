@@ -46,7 +46,7 @@ enum { SXT_CHOLESKY_CLASSES = 7 };
 /* Supernodes of one class of widths: up to 4, 16, 64, 256, 1024, 4096 columns, and beyond. */
 typedef struct {
   double count;               /* supernodes of the class */
-  double columns, rows;       /* sums over them */
+  double columns;             /* sum over them */
   double values, flops;       /* numbers they hold, and floating-point operations they take */
 } sxt_front_class;
 
@@ -77,6 +77,13 @@ typedef struct {
   double update_values;       /* numbers of all contribution blocks */
   double stack_values;        /* numbers of the contribution blocks that are alive at once, in postorder */
   sxt_front_class classes[SXT_CHOLESKY_CLASSES]; /* supernodes by their widths */
+  /* Levels of the assembly tree, counted from the roots: what schedulers wait for that work level by level. */
+  double narrow_level_columns; /* sum over levels whose widest supernode has up to 64 columns of that one's columns */
+  double wide_level_columns;   /* the same over the other levels */
+  double level_rows;           /* sum over levels of the most rows that a supernode has */
+  double level_children;       /* sum over levels of the most children that one has */
+  double large_count;          /* supernodes of more than 160 rows, or 4e6 operations with all below, and all above these */
+  double large_ancestors;      /* sum over these of the supernodes above each, no more than it has rows below */
 } sxt_cholesky_query;
 
 typedef struct {
@@ -119,5 +126,5 @@ typedef struct {
 } sxt_cholesky_ops;
 
 SXT_STATIC_ASSERT(sizeof(sxt_symbolic) == 192, "frozen");
-SXT_STATIC_ASSERT(sizeof(sxt_cholesky_query) == 504, "frozen");
+SXT_STATIC_ASSERT(sizeof(sxt_cholesky_query) == 496, "frozen");
 #endif

@@ -167,30 +167,36 @@ double inverse_steps(const sxt_cholesky_query &q) {
          2.5 * multiply_add_flops(q.m.q.value_type) / 2 * q.flops;
 }
 
-// Entries one after the other, found by a list of rows, without SIMD where a column stands alone: steps are
-// nanoseconds of supernodes, of their rows and of the entries that updates touch.
+// A call; bytes of the factor and of the lists of rows; supernodes, their rows, and columns of vectors, in nanoseconds;
+// entries that updates touch, by the width of supernodes: SIMD serves where several columns stand together.
+constexpr const char *column_terms[] = {"launches",   "stream_bytes", "steps.supernodes", "steps.rows", "steps.order",
+                                        "steps.to_4", "steps.to_16",  "steps.wide",       nullptr};
+
 sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_cholesky_query>(query);
   const double number = static_cast<double>(value_bytes(q.m.q.value_type)), sets = static_cast<double>(q.n_sets);
   const double complex = multiply_add_flops(q.m.q.value_type) / 2, values = static_cast<double>(q.values);
-  const double supers = static_cast<double>(q.n_super), rows = static_cast<double>(q.index_size);
-  const bool solves = phase_of(q) == SXT_CHOLESKY_SOLVE;
+  const double rows = static_cast<double>(q.index_size), n = static_cast<double>(q.m.rows);
+  const bool solves = phase_of(q) == SXT_CHOLESKY_SOLVE, several = solves && q.n_rhs > 1;
   const double passes = solves ? static_cast<double>((q.n_rhs + most_columns - 1) / most_columns) : 1;
-  CpuCost cost;
-  cost.working_set = values * number;
-  cost.stream_bytes = sets * passes * 2 * (values * number + 4 * rows);
+  const double touched = sets * passes * complex * (several ? 4 : 0.6) * (phase_of(q) == SXT_CHOLESKY_INVERSE ? 4 : 1);
+  double entries[3] = {};  // of supernodes of up to 4, 16 and more columns
+  for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c)
+    entries[std::min(c, 2)] += solves ? q.classes[c].values : q.classes[c].flops;
   CandidateList list(out, capacity, count);
-  sxt_candidate &c = fill(list.add(), 1, cost);
-  double steps = 0;
-  if (solves)
-    steps = passes * (20 * supers + (q.n_rhs > 1 ? 4 : 0.6) * complex * values);
-  else
-    steps = phase_of(q) == SXT_CHOLESKY_INVERSE ? inverse_steps(q) : 25 * supers + 6 * rows + 0.6 * complex * q.flops;
-  c.terms[5] = sets * steps;
-  c.n_terms = 6;
-  c.model_class = static_cast<std::uint32_t>(2 * phase_of(q) + (q.factors - 1));
-  c.setup_s = 1e-9 * static_cast<double>(q.m.rows);
+  sxt_candidate &c = list.add();
+  sextant_cholesky::put_terms(
+      c, column_terms,
+      {1, sets * passes * 2 * (values * number + 4 * rows),
+       sets * passes * (solves ? 20 : 25) * static_cast<double>(q.n_super), sets * passes * (several ? 4 : 1) * rows,
+       solves ? sets * passes * (several ? 4 : 1) * n : 0, touched * entries[0], touched * entries[1],
+       touched * entries[2]});
+  c.launch[0] = 1;
+  c.units = 1;
+  c.working_set_bytes = values * number;
+  c.model_class = static_cast<std::uint32_t>(2 * phase_of(q) + several);
+  c.setup_s = 1e-9 * n;
   c.state_bytes = sizeof(State) + sizeof(Session) + sizeof(Index) * static_cast<std::uint64_t>(q.m.rows) +
                   session_bytes(q, q.m.rows, q.n_super, q.max_rows);
   return SXT_OK;
@@ -228,7 +234,7 @@ sxt_kernel table(const char *name, const char *device, const char *description, 
 const sxt_kernel kernel = [] {
   sxt_kernel k =
       table("cholesky.columns.cpu", "cpu", "left-looking, one thread, for matrices with hardly any fill", run);
-  k.term_names = cpu_step_terms;
+  k.term_names = column_terms;
   k.candidates = candidates;
   return k;
 }();

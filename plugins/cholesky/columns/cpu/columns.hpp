@@ -98,7 +98,7 @@ class Factor {
     for (std::int64_t t = 0; t < from.width; ++t) {
       const T *const column = l_ + from.values + t * from.height;
       const T factor = conjugate(column[a]) * (rule_.definite ? R(1) : std::real(column[t]));
-      for (std::int64_t i = a; i < from.height; ++i) target[lists_.place[from.rows[i]]] -= column[i] * factor;
+      for (std::int64_t i = a; i < from.height; ++i) target[lists_.place[from.rows[i]]] -= product(column[i], factor);
     }
   }
 
@@ -117,7 +117,7 @@ class Factor {
       for (std::int64_t u = t + 1; u < panel.width; ++u) {
         const T factor = conjugate(column[u]) * weight;
         T *const other = block + u * panel.height;
-        for (std::int64_t i = u; i < panel.height; ++i) other[i] -= column[i] * factor;
+        for (std::int64_t i = u; i < panel.height; ++i) other[i] -= product(column[i], factor);
       }
     }
     return {};
@@ -141,8 +141,8 @@ void take_off_below(const Panel &panel, const T *l, std::int64_t t, T *x) {
   for (std::int64_t i = panel.width; i < panel.height; ++i) {
     T *const other = x + std::int64_t{panel.rows[i]} * K;
     for (int c = 0; c < K; ++c) {
-      T sum = column[i] * own[c];
-      for (int g = 1; g < G; ++g) sum += column[g * panel.height + i] * own[g * K + c];
+      T sum = product(column[i], own[c]);
+      for (int g = 1; g < G; ++g) sum += product(column[g * panel.height + i], own[g * K + c]);
       other[c] -= sum;
     }
   }
@@ -156,7 +156,7 @@ void gather_below(const Panel &panel, const T *l, std::int64_t t, T *x) {
   for (std::int64_t i = panel.width; i < panel.height; ++i) {
     const T *const other = x + std::int64_t{panel.rows[i]} * K;
     for (int g = 0; g < G; ++g)
-      for (int c = 0; c < K; ++c) sums[g * K + c] += conjugate(column[g * panel.height + i]) * other[c];
+      for (int c = 0; c < K; ++c) sums[g * K + c] += product(conjugate(column[g * panel.height + i]), other[c]);
   }
   for (int k = 0; k < G * K; ++k) x[(panel.first + t) * K + k] -= sums[k];
 }
@@ -170,18 +170,56 @@ void in_fours(std::int64_t width, Four &&four, One &&one) {
   for (; t < width; ++t) one(t);
 }
 
+// What a column's number is multiplied by where its diagonal entry divides. A square root has a reciprocal in the range
+// of its type; and it is there before the number that waits for the columns before: a chain of divisions would decide.
+template <class T>
+real_of<T> reciprocal(const T &diagonal, bool unit) {
+  return unit ? real_of<T>(1) : real_of<T>(1) / std::real(diagonal);
+}
+
+// A supernode of one column: the usual one where there is hardly any fill.
+template <class T, int K>
+void forward_column(const Panel &panel, const T *l, bool unit, T *x) {
+  const T *const column = l + panel.values;
+  const real_of<T> scale = reciprocal(column[0], unit);
+  T own[K];
+  for (int c = 0; c < K; ++c) x[panel.first * K + c] = own[c] = x[panel.first * K + c] * scale;
+  for (std::int64_t i = 1; i < panel.height; ++i) {
+    T *const other = x + std::int64_t{panel.rows[i]} * K;
+    for (int c = 0; c < K; ++c) other[c] -= product(column[i], own[c]);
+  }
+}
+
+template <class T, int K>
+void backward_column(const Panel &panel, const T *l, bool unit, T *x) {
+  const T *const column = l + panel.values;
+  const real_of<T> scale = reciprocal(column[0], unit);
+  T own[K];
+  std::copy_n(x + panel.first * K, K, own);
+  for (std::int64_t i = 1; i < panel.height; ++i) {
+    const T *const other = x + std::int64_t{panel.rows[i]} * K;
+    const T entry = conjugate(column[i]);
+    for (int c = 0; c < K; ++c) own[c] -= product(entry, other[c]);
+  }
+  for (int c = 0; c < K; ++c) x[panel.first * K + c] = own[c] * scale;
+}
+
 template <class T, int K>
 void forward(const sxt_symbolic &s, const T *l, bool unit, T *x) {
   for (std::int64_t p = 0; p < s.n_super; ++p) {
     const Panel panel(s, p);
     if (panel.first >= s.n_factored) break;
+    if (panel.width == 1) {
+      forward_column<T, K>(panel, l, unit, x);
+      continue;
+    }
     T *const own = x + panel.first * K;
     for (std::int64_t t = 0; t < panel.width; ++t) {
       const T *const column = l + panel.values + t * panel.height;
-      if (!unit)
-        for (int c = 0; c < K; ++c) own[t * K + c] /= std::real(column[t]);
+      const real_of<T> scale = reciprocal(column[t], unit);
+      for (int c = 0; c < K; ++c) own[t * K + c] *= scale;
       for (std::int64_t i = t + 1; i < panel.width; ++i)
-        for (int c = 0; c < K; ++c) own[i * K + c] -= column[i] * own[t * K + c];
+        for (int c = 0; c < K; ++c) own[i * K + c] -= product(column[i], own[t * K + c]);
     }
     in_fours<K>(
         panel.width, [&](std::int64_t t) { take_off_below<T, K, 4>(panel, l, t, x); },
@@ -194,16 +232,21 @@ void backward(const sxt_symbolic &s, const T *l, bool unit, T *x) {
   for (std::int64_t p = s.n_super; p-- > 0;) {
     const Panel panel(s, p);
     if (panel.first >= s.n_factored) continue;
+    if (panel.width == 1) {
+      backward_column<T, K>(panel, l, unit, x);
+      continue;
+    }
     in_fours<K>(
         panel.width, [&](std::int64_t t) { gather_below<T, K, 4>(panel, l, t, x); },
         [&](std::int64_t t) { gather_below<T, K, 1>(panel, l, t, x); });
     T *const own = x + panel.first * K;
     for (std::int64_t t = panel.width; t-- > 0;) {
       const T *const column = l + panel.values + t * panel.height;
+      const real_of<T> scale = reciprocal(column[t], unit);
       for (int c = 0; c < K; ++c) {
         T sum = own[t * K + c];
-        for (std::int64_t i = t + 1; i < panel.width; ++i) sum -= conjugate(column[i]) * own[i * K + c];
-        own[t * K + c] = unit ? sum : sum / std::real(column[t]);
+        for (std::int64_t i = t + 1; i < panel.width; ++i) sum -= product(conjugate(column[i]), own[i * K + c]);
+        own[t * K + c] = sum * scale;
       }
     }
   }

@@ -44,16 +44,16 @@ sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_ma
   return SXT_OK;
 }
 
-sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
+sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_cholesky_query>(query);
   CandidateList list(out, capacity, count);
-  if (is_solve(q.phase)) return fill_solve_model(list.add(), q, *machine), SXT_OK;
+  if (is_solve(q.phase)) return fill_solve_model(list.add(), q), SXT_OK;
   for (const std::int64_t block : {256, 128, 512})
     for (const std::int64_t small : {88, 200}) {
       Widths widths;
       widths.block = block, widths.most_small = small;
-      fill_factor_model(list.add(), q, *machine, widths);
+      fill_factor_model(list.add(), q, widths);
     }
   return SXT_OK;
 }
@@ -118,7 +118,8 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_CHOLESKY, "cholesky.levels.cuda", "cuda",
                             "multifrontal, all fronts of a level at once, recorded and replayed", run);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_PLAIN_FACTOR;
-  k.term_names = cuda::cuda_terms;
+  k.term_names = level_terms;
+  k.term_defaults = level_defaults;
   k.ops = &ops;
   set_calls<State>(k, {applicable, candidates, prepare});
   k.open = open;

@@ -3,18 +3,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+
+#include "sextant/sdk/cholesky.hpp"
 
 namespace sextant_cholesky_levels {
 namespace {
 
 using sextant::plugin::value_bytes;
-namespace cuda = sextant::plugin::cuda;
+using sextant_cholesky::put_terms;
 
-// How many times slower than the peak fronts of each class of widths run, beside the chain of their panels.
+// Flops by widths of fronts, as many times as they run slower than the peak where a device is full of them, until a
+// calibration knows better.
 constexpr double slower[SXT_CHOLESKY_CLASSES] = {45, 19, 6, 3, 1.65, 1.2, 1.05};
-
-// Columns on the way from a leaf to a root: separators of halves of halves add up to so many times the widest.
-constexpr double widths_on_a_way = 2.4;
 
 constexpr double little = 256 << 20;  // bytes
 constexpr double most_sets = 32768;   // rows of blocks of a launch
@@ -58,51 +59,54 @@ Room solve_room(const sxt_cholesky_query &q) {
   return room;
 }
 
-void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, const sxt_machine &machine,
-                       const Widths &widths) {
+// Seconds a unit on an H200; standard terms follow the machine.
+const double level_defaults[] = {6e-6, 1e-6, 0.6e-6, 0.8e-6, 4e-8, 4e-7, NAN, NAN, NAN, NAN, NAN, 1.6e-10};
+
+void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, const Widths &widths) {
   const double number = static_cast<double>(value_bytes(q.m.q.value_type)), sets = static_cast<double>(q.n_sets);
   const double complex = operations_of(q.m.q.value_type) / 2, block = static_cast<double>(widths.block);
-  double flops = 0;
-  for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) flops += q.classes[c].flops * slower[c];
-  if (q.m.q.value_type != SXT_F64) flops *= 1.5;  // no tensor cores
-  const double columns = widths_on_a_way * static_cast<double>(q.max_width);
-  // A chain of 64 pivots with the products before the next; one level of small fronts.
-  constexpr double panel_s = 45e-6, level_s = 17e-6;
-  const double chain_s = columns / panel_columns * panel_s + static_cast<double>(q.height) * level_s;
-  cuda::CudaCost cost;
+  double flops[3] = {};  // of fronts of up to 16, 256 and more columns
+  for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) flops[c < 2 ? 0 : c < 4 ? 1 : 2] += q.classes[c].flops * slower[c];
+  // No tensor cores for other types; block columns are read again by each product.
+  const double scale = sets * complex * (q.m.q.value_type != SXT_F64 ? 1.5 : 1) * (1 + 16 / block);
   const double rounds = std::ceil(sets / static_cast<double>(factor_room(q, 0.6 * q.update_values).sets));
-  cost.launches = rounds * (5 + columns / block + chain_s / std::max(1e-6, machine.launch_s));
-  cost.stream_bytes = sets * number * (3 * static_cast<double>(q.values) + 3 * q.update_values);
-  cost.flops = sets * complex * flops * (1 + 16 / block);
-  cost.working_set = number * static_cast<double>(q.values);
-  cuda::fill(candidate, machine, widths.block, widths.most_small, 0, cost);
-  candidate.units = 0;
-  candidate.model_class = static_cast<std::uint32_t>(q.factors);
+  put_terms(
+      candidate, level_terms,
+      {rounds * (5 + q.wide_level_columns / block), rounds * static_cast<double>(q.height),
+       rounds * q.narrow_level_columns, rounds * q.wide_level_columns, rounds * q.level_rows, rounds * q.level_children,
+       sets * number * 2 * static_cast<double>(q.values), sets * number * 3 * q.update_values, scale * flops[0],
+       scale * flops[1], scale * flops[2], sets * 100 * static_cast<double>(q.n_super)});
+  candidate.launch[0] = widths.block, candidate.launch[1] = widths.most_small;
+  candidate.working_set_bytes = number * static_cast<double>(q.values);
+  candidate.model_class = 1;
   candidate.setup_s = 3e-3 + 2e-7 * static_cast<double>(q.n_super) + 8e-9 * static_cast<double>(q.index_size + q.m.nnz);
   std::uint64_t host = 0;
   estimate_bytes(q, &host, &candidate.state_bytes);
 }
 
-void fill_solve_model(sxt_candidate &candidate, const sxt_cholesky_query &q, const sxt_machine &machine) {
+// A chain of column blocks of 64 and of levels each way; L once each way; a task for each front or part of one.
+void fill_solve_model(sxt_candidate &candidate, const sxt_cholesky_query &q) {
   const double number = static_cast<double>(value_bytes(q.m.q.value_type)), sets = static_cast<double>(q.n_sets);
   const Room room = solve_room(q);
   const double rhs = static_cast<double>(std::max<std::int64_t>(1, q.n_rhs)),
                columns = static_cast<double>(room.columns), groups = std::ceil(rhs / columns);
-  const double way = widths_on_a_way * static_cast<double>(q.max_width);
-  // Column blocks one after the other; a level of the tree; a front, as many are at work at once.
-  constexpr double block_s = 1.5e-6, level_s = 1.9e-6, front_s = 2e-9;
-  const double chain_s = 2 * (way / solve_columns * block_s + static_cast<double>(q.height) * level_s +
-                              static_cast<double>(q.n_super) * front_s);
-  cuda::CudaCost cost;
-  const double rounds = std::ceil(sets / static_cast<double>(room.sets));
-  cost.launches = rounds * groups * (10 + chain_s / std::max(1e-6, machine.launch_s));
-  cost.stream_bytes =
-      sets * number * (2.6 * groups * static_cast<double>(q.values) + 6 * rhs * static_cast<double>(q.index_size));
-  cost.flops = sets * operations_of(q.m.q.value_type) * 2 * rhs * static_cast<double>(q.values);
-  cost.working_set = number * static_cast<double>(q.values);
-  cuda::fill(candidate, machine, 1, 0, 0, cost);
-  candidate.units = 0;
-  candidate.model_class = static_cast<std::uint32_t>(32 + q.factors);
+  const double rounds = groups * std::ceil(sets / static_cast<double>(room.sets));
+  const double operations = sets * operations_of(q.m.q.value_type) * 2 * rhs;
+  double values[3] = {};
+  for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) values[c < 2 ? 0 : c < 4 ? 1 : 2] += q.classes[c].values;
+  // In units of what a level and a column of a factorisation take.
+  constexpr double level = 3.6, column = 2 * 1.5 / solve_columns / 0.7;
+  put_terms(candidate, level_terms,
+            {rounds * 5, rounds * level * static_cast<double>(q.height), rounds * column * q.narrow_level_columns,
+             rounds * column * q.wide_level_columns, rounds * q.level_rows, rounds * q.level_children,
+             sets * number * 2 * groups * static_cast<double>(q.values),
+             sets * number * 6 * rhs * static_cast<double>(q.index_size), operations * values[0],
+             operations * values[1], operations * values[2], rounds * 500 * static_cast<double>(q.n_super)});
+  candidate.launch[0] = 1;
+  candidate.working_set_bytes = number * static_cast<double>(q.values);
+  // One right-hand side, one tile of them and several are other kernels or other launches.
+  const std::uint32_t width = rhs == 1 ? 0 : rhs <= tile_columns ? 1 : 2;
+  candidate.model_class = 32 + width;
   candidate.setup_s = 1e-3 + 2e-7 * static_cast<double>(q.n_super) + 8e-9 * static_cast<double>(q.index_size);
   std::uint64_t host = 0;
   estimate_bytes(q, &host, &candidate.state_bytes);

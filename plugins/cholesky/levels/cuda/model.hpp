@@ -21,10 +21,17 @@ struct Room {
 Room factor_room(const sxt_cholesky_query &query, double update_values);
 Room solve_room(const sxt_cholesky_query &query);
 
-// Fill the terms of cuda_terms.
-void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &query, const sxt_machine &machine,
-                       const Widths &widths);
-void fill_solve_model(sxt_candidate &candidate, const sxt_cholesky_query &query, const sxt_machine &machine);
+// Launches beside those of levels; levels of the tree; columns of the widest front of a level, where that is narrow and
+// where it is cut into panels; rows of the longest front and children of the one with most, level by level; bytes of
+// the factor and of what fronts hand on; operations by the widths of fronts; fronts.
+inline constexpr const char *level_terms[] = {
+    "launches",     "latency.levels",      "latency.columns", "latency.panels", "latency.rows", "latency.children",
+    "stream_bytes", "stream_bytes.fronts", "flops.narrow",    "flops.middle",   "flops.wide",   "steps.fronts",
+    nullptr};
+extern const double level_defaults[];
+
+void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &query, const Widths &widths);
+void fill_solve_model(sxt_candidate &candidate, const sxt_cholesky_query &query);
 // Without a structure.
 void estimate_bytes(const sxt_cholesky_query &query, std::uint64_t *host, std::uint64_t *device);
 

@@ -306,7 +306,7 @@ void Plan::add_narrow(std::vector<Task> &to, std::int32_t first, std::int32_t en
 }
 
 std::uint64_t Plan::bytes() const {
-  const auto of = [](const auto &list) { return list.size() * sizeof(list[0]); };
+  const auto of = [](const auto &list) { return list.capacity() * sizeof(list[0]); };  // lists grow by halves or more
   std::uint64_t sum = sizeof *this + of(fronts) + of(super_of) + of(place) + of(children.begin) + of(children.list) +
                       of(handing) + of(levels) + of(small) + of(small_fronts) + of(jobs) + of(forward.list) +
                       of(backward.list) + of(triangles) + of(narrow);

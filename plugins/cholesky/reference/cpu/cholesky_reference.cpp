@@ -92,9 +92,11 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   return SXT_OK;
 }
 
+// The owner of each column, and the vector that a session is lent.
 void bytes(const sxt_query *query, const sxt_symbolic *, const sxt_machine *, const sxt_candidate *,
            std::uint64_t *host, std::uint64_t *device) {
-  *host = sizeof(State) + 24 * static_cast<std::uint64_t>(as<sxt_cholesky_query>(query).m.rows);
+  const auto &q = as<sxt_cholesky_query>(query);
+  *host = sizeof(State) + (sizeof(std::int64_t) + value_bytes(q.m.q.value_type)) * static_cast<std::uint64_t>(q.m.rows);
   *device = 0;
 }
 

@@ -156,7 +156,7 @@ void Plan::find_levels() {
 }
 
 std::uint64_t Plan::bytes() const {
-  const auto of = [](const auto &list) { return list.size() * sizeof(list[0]); };
+  const auto of = [](const auto &list) { return list.capacity() * sizeof(list[0]); };  // lists grow by halves or more
   std::uint64_t sum = sizeof *this + of(super_of) + of(block_of) + of(fifo) + of(subtrees) + of(columns) +
                       of(column_at) + of(from_tree) + of(from_row) + of(place_in_parent) + of(child_at) + of(children) +
                       of(subtree_of_) + of(block_of_super_) + of(levels);

@@ -68,15 +68,15 @@ sxt_status slot_query(const sxt_query *query, std::uint64_t, std::uint64_t insta
   return SXT_OK;
 }
 
-sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *machine, const sxt_filled *slots,
+sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_machine *, const sxt_filled *slots,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_cholesky_query>(query);
   CandidateList list(out, capacity, count);
-  if (is_solve(q.phase)) return fill_solve_model(list.add(), q, *machine), SXT_OK;
+  if (is_solve(q.phase)) return fill_solve_model(list.add(), q), SXT_OK;
   for (const Mapping mapping : {Mapping::joined, Mapping::published})
     for (const int streams : {4, 1, 2, 8}) {
       sxt_candidate &c = list.add();
-      fill_factor_model(c, q, *machine, streams, mapping);
+      fill_factor_model(c, q, streams, mapping);
       if (slots) c.setup_s += slots[0].setup_s;
     }
   return SXT_OK;
@@ -151,7 +151,8 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_CHOLESKY, "cholesky.streams.cuda", "cuda",
                             "supernodal right-looking, tasks first in first out on streams, events between them", run);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_PLAIN_FACTOR;
-  k.term_names = cuda::cuda_terms;
+  k.term_names = stream_terms;
+  k.term_defaults = stream_defaults;
   k.slots = slots;
   k.n_slots = 1;
   k.ops = &ops;

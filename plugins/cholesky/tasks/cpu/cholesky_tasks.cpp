@@ -73,7 +73,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   CandidateList list(out, capacity, count);
   for_thread_counts(*machine, [&](int threads) {
     sxt_candidate &c = list.add();
-    fill_model(c, q, *machine, threads);
+    fill_model(c, q, threads);
     estimate(q, threads, &c.state_bytes);
     if (slots) c.setup_s += slots[0].setup_s + slots[1].setup_s;
   });
@@ -144,7 +144,7 @@ const sxt_kernel kernel = [] {
   sxt_kernel k = new_kernel(SXT_KIND_CHOLESKY, "cholesky.tasks.cpu", "cpu",
                             "multifrontal, tasks over the assembly tree, large fronts in tiles", run);
   k.flags = SXT_KERNEL_DETERMINISTIC | SXT_KERNEL_COMMON_FACTOR;
-  k.term_names = cpu_step_terms;
+  k.term_names = task_terms;
   k.slots = slots;
   k.n_slots = 2;
   k.ops = &ops;

@@ -7,7 +7,13 @@
 
 namespace sextant_cholesky_tasks {
 
-// Fills the terms of cpu_step_terms.
-void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &query, const sxt_machine &machine, int threads);
+// A call; a team; bytes of the factor; columns, numbers of contribution blocks, rows of lists, fronts of up to 4
+// columns and wider ones, each in nanoseconds; operations by the widths of fronts, as many times as each class runs
+// slower than the peak, and those of L D L^H once more.
+inline constexpr const char *task_terms[] = {
+    "launches",     "barriers",     "stream_bytes", "steps.columns", "steps.numbers",  "steps.rows", "steps.narrow",
+    "steps.fronts", "flops.narrow", "flops.middle", "flops.wide",    "flops.weighted", nullptr};
+
+void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &query, int threads);
 
 }  // namespace sextant_cholesky_tasks

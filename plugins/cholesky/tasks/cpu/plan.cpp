@@ -28,7 +28,7 @@ Plan::Plan(const sxt_symbolic &symbolic, bool solves) : s(symbolic), solves_(sol
   find_relatives();
   find_targets();
   sort_entries();
-  cost_ = {};
+  std::vector<double>().swap(cost_);  // no assignment gives its memory back
 }
 
 void Plan::link_children() {
@@ -260,7 +260,7 @@ void Plan::sort_entries() {
 }
 
 std::uint64_t Plan::bytes() const {
-  const auto of = [](const auto &list) { return list.size() * sizeof(list[0]); };
+  const auto of = [](const auto &list) { return list.capacity() * sizeof(list[0]); };  // lists grow by halves or more
   return sizeof *this + of(first_child) + of(next_child) + of(units) + of(unit_of) + of(parents_at) + of(parents) +
          of(children_at) + of(children) + of(kept_at) + of(on_right) + of(tilings) + of(tiling_of) + of(relative_) +
          of(run_end_) + of(targets_) + of(gathered_) + of(entries_at_[0]) + of(entries_at_[1]) + of(order_);
