@@ -23,7 +23,7 @@ double imbalance(const sxt_cholesky_query &q, int threads) {
 
 }  // namespace
 
-void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &q, const sxt_machine &, int threads) {
+void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &q, const sxt_machine &, int threads, bool apart) {
   const double number = static_cast<double>(value_bytes(q.m.q.value_type)), sets = static_cast<double>(q.n_sets);
   const double complex = multiply_add_flops(q.m.q.value_type) / 2, values = static_cast<double>(q.values);
   const double few = q.classes[0].count, more = static_cast<double>(q.n_super) - few;  // supernodes by their columns
@@ -36,7 +36,7 @@ void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &q, const sxt
     cost.stream_bytes = sets * (2 * values * number * groups + 8 * rows * rhs + 4 * rows * groups);
     cost.flops = sets * complex * 4 * values * rhs * 1.8;
     steps = sets * ((80 * few + 450 * more) * groups + 4 * rows * rhs);
-    cost.working_set = values * number;
+    cost.working_set = sets * values * number;
   } else {
     double flops = 0;
     for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) flops += slower[c] * q.classes[c].flops;
@@ -44,12 +44,12 @@ void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &q, const sxt
     cost.flops = sets * complex * flops * scale;
     steps = sets * (60 * few + 600 * more + 1.0 * (q.update_values + values) * number / 8) * scale;
     cost.stream_bytes = sets * (values + q.update_values) * number * scale;
-    cost.working_set = (values + q.stack_values) * number;
+    cost.working_set = (sets * values + q.stack_values) * number;
   }
   const double work = factor_work(q.flops, values, q.update_values, static_cast<double>(q.n_super));
   const std::int64_t useful = useful_threads(q.phase, work, values, std::clamp<std::int64_t>(q.n_rhs, 1, most_columns));
-  const int team = static_cast<int>(std::min<std::int64_t>(threads, useful * std::max<std::int64_t>(q.n_sets, 1)));
-  cost.imbalance = imbalance(q, team);
+  const int team = static_cast<int>(std::min<std::int64_t>(threads, apart ? q.n_sets : useful));
+  cost.imbalance = apart ? std::ceil(sets / team) * team / sets : imbalance(q, team);
   fill(candidate, team, cost);
   candidate.launch[0] = threads;
   candidate.terms[5] = steps * cost.imbalance;

@@ -7,7 +7,10 @@
 
 namespace sextant_cholesky_tasks {
 
-// Fills the terms of cpu_step_terms.
-void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &query, const sxt_machine &machine, int threads);
+inline constexpr std::int64_t sets_apart = 1;  // of sxt_candidate.launch[1]: sets side by side, one thread each
+
+// Fills the terms of cpu_step_terms. apart: sets go side by side.
+void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &query, const sxt_machine &machine, int threads,
+                bool apart);
 
 }  // namespace sextant_cholesky_tasks
