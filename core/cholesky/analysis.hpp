@@ -52,6 +52,8 @@ class Analysis {
   const Settings &settings() const noexcept { return settings_; }
   const sxt_symbolic &symbolic() const noexcept { return symbolic_->view(); }
   const std::string &method() const noexcept { return method_; }
+  // What schedulers are asked about: a phase (SXT_CHOLESKY_*), and right-hand sides of solves.
+  sxt_cholesky_query query(std::int32_t phase, std::int64_t n_rhs) const { return query_of({phase, n_rhs}, shape_); }
   std::uint64_t structure_bytes() const { return symbolic_->bytes(); }
   sxt_analysis_info info() const;
   Explanation explain() const;

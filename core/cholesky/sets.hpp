@@ -12,6 +12,7 @@
 #include "core/cholesky/analysis.hpp"
 #include "core/cholesky/sets_values.hpp"
 #include "core/explain/explain.hpp"
+#include "sextant/cholesky_sets.h"
 
 namespace sextant::cholesky {
 

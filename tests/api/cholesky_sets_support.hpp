@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "sextant/cholesky_sets.h"
 #include "tests/api/cholesky_support.hpp"
 
 namespace api_test {

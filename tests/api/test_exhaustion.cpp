@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "sextant/cholesky.h"
+#include "sextant/cholesky_sets.h"
 #include "tests/api/support.hpp"
 
 namespace {
