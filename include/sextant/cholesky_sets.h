@@ -12,8 +12,8 @@ extern "C" {
 
 /* Many systems of one pattern, as the sweeps of circuit and power-grid codes have them: count sets of values, each with a
  * factor of its own, factored and solved in one call. On a GPU all sets share launches; on the CPU each set is one thread's
- * work, or all threads share one set after the other, as the models predict. The scheduler is chosen for count sets; a set's factor
- * has the bits that this scheduler gives the set alone. Sets are counted from 0, rows as A's indices are. */
+ * work, or all threads share one set after the other, as the models predict. The scheduler is chosen for count sets; a
+ * set's factor has the bits that this scheduler, launched alike, gives the set alone. Sets are counted from 0, rows as A's indices are. */
 typedef struct sxt_cholesky_sets sxt_cholesky_sets;
 
 /* Memory for count (1 or more) factors, and what working on them takes. expected_factors and expected_solves of the analysis
