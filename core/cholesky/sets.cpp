@@ -237,7 +237,7 @@ void Sets::tell_failures(const SetsFactorCall &call) const {
   else
     why = text("the pivot of row ", outcome_.failed_row[s], " (counting from 0) is ", outcome_.failed_pivot[s]);
   throw Error(*worst, text(failed, " of ", call.count, " sets have no factor; the first of them, set ", s,
-                           " of those from 0: ", why));
+                           " (sets count from 0): ", why));
 }
 
 sxt_cholesky_sets_info Sets::info() const {

@@ -231,7 +231,7 @@ TEST_F(SetsTest, OneThatFailsLeavesTheOthersSolved) {
   const std::int32_t link = family_.first.pattern.col[family_.first.pattern.ptr[n - 1]];
   bad.put(10, n - 1, link, 1000);
   EXPECT_EQ(bad.factor(sets_), SXT_E_NOT_POSITIVE_DEFINITE);
-  EXPECT_NE(said().find("3 of 12 sets have no factor; the first of them, set 3 of those from 0: the pivot of row 5"),
+  EXPECT_NE(said().find("3 of 12 sets have no factor; the first of them, set 3 (sets count from 0): the pivot of row 5"),
             std::string::npos)
       << said();
   const Outcomes told(sets_, count);
