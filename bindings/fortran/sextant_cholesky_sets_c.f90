@@ -34,6 +34,7 @@ module sextant_cholesky_sets_c
     integer(i8) :: struct_size = 0
     integer(i8) :: count = 0
     integer(i8) :: factored = 0
+    integer(i8) :: nnz = 0
     integer(i8) :: factor_bytes = 0
     integer(i8) :: host_bytes = 0
     integer(i8) :: device_bytes = 0

@@ -27,6 +27,7 @@ module sextant_set_work
   ! What the sets take, and took.
   type :: sextant_sets_info
     integer(int64) :: count = 0, factored = 0        ! sets; those that have a factor
+    integer(int64) :: nnz = 0                        ! values of a set
     integer(int64) :: factor_bytes = 0               ! of all factors
     integer(int64) :: host_bytes = 0, device_bytes = 0 ! of all that the object takes
     real(real64) :: factor_seconds = 0               ! of the last call that factored
@@ -229,7 +230,7 @@ contains
     c%struct_size = c_sizeof(c)
     call conclude(self, sxt_cholesky_sets_get_info(self%c_handle(), c), stat)
     if (stat /= sxt_ok) return
-    info = sextant_sets_info(count=c%count, factored=c%factored, factor_bytes=c%factor_bytes, &
+    info = sextant_sets_info(count=c%count, factored=c%factored, nnz=c%nnz, factor_bytes=c%factor_bytes, &
       host_bytes=c%host_bytes, device_bytes=c%device_bytes, factor_seconds=c%factor_seconds, &
       predicted_factor_seconds=c%predicted_factor_seconds, predicted_solve_seconds=c%predicted_solve_seconds)
   end subroutine

@@ -244,6 +244,7 @@ sxt_cholesky_sets_info Sets::info() const {
   sxt_cholesky_sets_info info{};
   info.struct_size = sizeof info;
   info.count = count_;
+  info.nnz = n_values();
   info.factored = std::count(outcome_.status.begin(), outcome_.status.end(), sxt_status{SXT_OK});
   info.factor_bytes =
       static_cast<std::uint64_t>(count_ * structure_.view().values * value_bytes(analysis_->value_type()));

@@ -77,6 +77,7 @@ SXT_API sxt_status sxt_cholesky_sets_get_outcomes(const sxt_cholesky_sets *sets,
 typedef struct {
   uint64_t struct_size;
   int64_t count, factored;       /* sets; those that have a factor */
+  int64_t nnz;                   /* values of a set */
   uint64_t factor_bytes, host_bytes, device_bytes; /* of all factors; of all that the object takes */
   double factor_seconds, predicted_factor_seconds, predicted_solve_seconds; /* of the last call that factored, measured; of all
                                   * sets, by the model; solve: expected_rhs */

@@ -64,6 +64,12 @@ class Bench(CommandTest):
                     self.assertGreaterEqual(row["nnz_l"], 144 + 264)  # of A's lower triangle
                     self.assertEqual(row["n_rhs"], 3)
         self.assertIn("cholesky.tasks.cpu", {row["kernel"] for row in rows})
+        for phase in ("factor", "solve"):
+            rows = self.rows("cholesky", matrix, "--phase", phase, "--sets", "20", "--n-rhs", "2")
+            self.assertEqual({row["sets"] for row in rows}, {20})
+            self.assertLessEqual({"choice", "cholesky.tasks.cpu", "cholesky.columns.cpu"}, {row["kernel"] for row in rows})
+            self.assertEqual({row["peer"] for row in rows}, {"textbook", "loop"})
+        self.assert_fails("bench", "cholesky", matrix, "--sets", "0", expect=USAGE, says="sets")
         self.assert_fails("bench", "cholesky", matrix, "--device", "cuda", expect=USAGE, says="gpu_cholesky_tables")
         self.assert_fails("bench", "cholesky", matrix, "--phase", "solving", expect=USAGE, says="solve")
 

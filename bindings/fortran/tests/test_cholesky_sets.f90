@@ -61,6 +61,7 @@ contains
     call sets%info(info, stat)
     call check_status(stat, sxt_ok, 'info: '//sets%error())
     call check(info%count == sets_count .and. info%factored == sets_count, 'all have factors')
+    call check(info%nnz == size(values), 'values of a set')
     call check(info%factor_bytes > 0 .and. info%host_bytes >= info%factor_bytes, 'their bytes')
     call check(info%predicted_factor_seconds > 0 .and. info%predicted_solve_seconds > 0, 'their predictions')
     call sets%explain(text, stat)

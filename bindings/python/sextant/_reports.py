@@ -156,10 +156,11 @@ class CholeskyReport:
 class CholeskySetsInfo:
     """What sets of one pattern take, and took: ``sxt_cholesky_sets_info``.
 
-    factored counts sets with a factor; factor_bytes are those of all factors, host_bytes and device_bytes of all that the object takes."""
+    factored counts sets with a factor; nnz is the number of values of a set; factor_bytes are those of all factors, host_bytes and device_bytes of all that the object takes."""
 
     count: int
     factored: int
+    nnz: int
     factor_bytes: int
     host_bytes: int
     device_bytes: int

@@ -37,7 +37,7 @@ def test_solves_and_outcomes(cpu, random, dtype):
     numpy.testing.assert_allclose(told.log_determinant, numpy.linalg.slogdet(dense)[1], rtol=eps)
     assert (told.least_pivot > 0).all() and (told.largest_pivot >= told.least_pivot).all() and (told.sign == 1).all()
     info = sets.info
-    assert info.count == info.factored == 5 and 0 < info.factor_bytes <= info.host_bytes
+    assert info.count == info.factored == 5 and info.nnz == values.shape[1] and 0 < info.factor_bytes <= info.host_bytes
     assert "in one call of cholesky." in str(sets.explain()) and repr(sets).startswith("<sextant.CholeskySets, 5 of 36")
 
 
