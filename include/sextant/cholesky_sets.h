@@ -29,7 +29,7 @@ typedef struct {
   const volatile int32_t *cancel; /* becomes non-zero in another thread: SXT_NOT_CONVERGED */
   int32_t (*progress)(void *user, int64_t done, int64_t count); /* sets that are done, of those of the call; non-zero: cancel. On
                                    * the calling thread, about ten times a second, and at the end. NULL (default): none */
-  void *progress_user;
+  void *progress_user;           /* for progress */
 } sxt_cholesky_sets_options;
 SXT_API void sxt_cholesky_sets_options_init(sxt_cholesky_sets_options *options, uint64_t struct_size); /* [any-thread] */
 
@@ -53,19 +53,19 @@ SXT_API sxt_status sxt_cholesky_sets_solve(const sxt_cholesky_sets *sets, int64_
                                            const void *b, int64_t ldb, int64_t stride_b, void *x, int64_t ldx, int64_t stride_x,
                                            const sxt_cholesky_sets_options *options);
 
-/* Where outcomes go: arrays in host memory of one entry for each set asked about; NULL (default): not wanted. The members as
- * in sxt_cholesky_info; of a set without a factor log_determinant and the pivots are NaN, sign and counts 0. */
+/* Where outcomes go: arrays in host memory of one entry for each set asked about; NULL (default): not wanted. Of a
+ * set without a factor log_determinant and the last two are NaN, sign and counts 0. */
 typedef struct {
   uint64_t struct_size;
   sxt_status *status;            /* SXT_OK: it has a factor; SXT_E_STATE: it was never factored, or that was cancelled; else
                                   * why its last factorisation failed */
   int64_t *failed_row;           /* counted as A's indices are; -1: none did, or the set is not symmetric */
-  double *failed_pivot;
-  int64_t *changed_pivots;
-  double *log_determinant;
-  int32_t *sign;
-  int64_t *positive, *negative, *zero;
-  double *least_pivot, *largest_pivot;
+  double *failed_pivot;          /* the pivot there; NaN where a value was not finite */
+  int64_t *changed_pivots;       /* how many, by the pivot policy */
+  double *log_determinant;       /* of |det A| */
+  int32_t *sign;                 /* of det A */
+  int64_t *positive, *negative, *zero; /* eigenvalues of A of each sign: the inertia */
+  double *least_pivot, *largest_pivot; /* of D, or squares of the diagonal of L, by size */
 } sxt_cholesky_sets_outcomes;
 SXT_API void sxt_cholesky_sets_outcomes_init(sxt_cholesky_sets_outcomes *outcomes, uint64_t struct_size); /* [any-thread] */
 /* Of sets first .. first + count - 1. What follows from pivots is computed when it is first asked for, which takes

@@ -19,14 +19,17 @@ struct CholeskySetsOptions : sxt_cholesky_sets_options {
 /// How the last factorisation of each set ended, and what the factors say of themselves: one element for each set, as
 /// in sxt_cholesky_sets_outcomes.
 struct CholeskySetsOutcomes {
-  std::vector<sxt_status> status;        ///< SXT_OK: the set has a factor.
-  std::vector<std::int64_t> failed_row;  ///< Counted as A's indices are; -1: none did.
-  std::vector<double> failed_pivot;
-  std::vector<std::int64_t> changed_pivots;
-  std::vector<double> log_determinant;
-  std::vector<std::int32_t> sign;
-  std::vector<std::int64_t> positive, negative, zero;
-  std::vector<double> least_pivot, largest_pivot;
+  std::vector<sxt_status> status;            ///< SXT_OK: the set has a factor.
+  std::vector<std::int64_t> failed_row;      ///< Counted as A's indices are; -1: none did.
+  std::vector<double> failed_pivot;          ///< Of that row.
+  std::vector<std::int64_t> changed_pivots;  ///< By the pivot policy.
+  std::vector<double> log_determinant;       ///< Of |det A|; NaN without a factor.
+  std::vector<std::int32_t> sign;            ///< Of det A; 0 without a factor.
+  std::vector<std::int64_t> positive;        ///< Eigenvalues of A above 0.
+  std::vector<std::int64_t> negative;        ///< Eigenvalues of A below 0.
+  std::vector<std::int64_t> zero;            ///< Eigenvalues of A that are 0.
+  std::vector<double> least_pivot;           ///< By size; NaN without a factor.
+  std::vector<double> largest_pivot;         ///< By size; NaN without a factor.
 };
 
 /// Factors of many sets of values on one pattern. A call that was cancelled throws an error with status
