@@ -45,6 +45,8 @@ void Sets::choose() {
   Context &context = analysis_->context();
   const bool record = analysis_->settings().recorded;
   LeftOut left_out = analysis_->others(count_, true);
+  for (const auto &[kernel, why] : left_out)
+    if (!kernel->plugin->own) strangers_.emplace(kernel, why);
   prepared_ = make_choice(
       context, left_out,
       [&](const LeftOut &out) {
@@ -55,7 +57,7 @@ void Sets::choose() {
       });
   factor_choice_ = prepared_->shared_choice();
   const std::int64_t columns = columns_class(std::min(analysis_->settings().expected_rhs, Analysis::most_columns));
-  solve_choice_ = analysis_->choose({SXT_CHOLESKY_SOLVE, columns, count_, factor_choice_}, {}, record);
+  solve_choice_ = analysis_->choose({SXT_CHOLESKY_SOLVE, columns, count_, factor_choice_}, strangers_, record);
 }
 
 void Sets::take_memory() {
@@ -126,9 +128,10 @@ Runner &Sets::solver(std::int64_t n_rhs) const {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Runner> &held = solvers_[columns];
   if (!held)
-    held = std::make_unique<Runner>(analysis_->context(),
-                                    analysis_->choose({SXT_CHOLESKY_SOLVE, columns, count_, factor_choice_}, {}, false),
-                                    nullptr, &structure_.view().h);
+    held = std::make_unique<Runner>(
+        analysis_->context(),
+        analysis_->choose({SXT_CHOLESKY_SOLVE, columns, count_, factor_choice_}, strangers_, false), nullptr,
+        &structure_.view().h);
   return *held;
 }
 

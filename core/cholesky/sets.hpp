@@ -93,6 +93,7 @@ class Sets {
   const std::int64_t count_;
   SetStructure structure_;
   SetComparison comparison_;
+  LeftOut strangers_;  // schedulers of third parties, where none was named
   ChoicePtr factor_choice_, solve_choice_;
   std::unique_ptr<Prepared> prepared_;  // for factorisations
   std::unique_ptr<Session> session_;    // of them
