@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sparse Cholesky factorisations of many matrices of one pattern: the part of the C interface that sextant.h brings in with
- * the rest. */
+/* Sparse Cholesky factorisations of many matrices of one pattern: the part of the C interface that sextant.h and
+ * sextant/cholesky.h bring in with the rest. */
 #ifndef SEXTANT_CHOLESKY_SETS_H
 #define SEXTANT_CHOLESKY_SETS_H
 
