@@ -231,8 +231,9 @@ TEST_F(SetsTest, OneThatFailsLeavesTheOthersSolved) {
   const std::int32_t link = family_.first.pattern.col[family_.first.pattern.ptr[n - 1]];
   bad.put(10, n - 1, link, 1000);
   EXPECT_EQ(bad.factor(sets_), SXT_E_NOT_POSITIVE_DEFINITE);
-  EXPECT_NE(said().find("3 of 12 sets have no factor; the first of them, set 3 (sets count from 0): the pivot of row 5"),
-            std::string::npos)
+  EXPECT_NE(
+      said().find("3 of 12 sets have no factor; the first of them, set 3 (sets count from 0): the pivot of row 5"),
+      std::string::npos)
       << said();
   const Outcomes told(sets_, count);
   const std::vector<double> b = random_vector<double>(n * count, 3), x = solve(sets_, b);

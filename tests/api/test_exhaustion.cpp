@@ -139,7 +139,8 @@ class Job {
       const sxt_status status = sxt_cholesky_sets_factor(all, 0, 3, nnz, values.data(), nnz, nullptr);
       if (status != SXT_E_NOT_POSITIVE_DEFINITE) take(status);
       EXPECT_NE(status, SXT_OK);
-      if (first_ == SXT_OK) take(sxt_cholesky_sets_solve(all, 0, 3, 81, 1, x.data(), 81, 81, x.data(), 81, 81, nullptr));
+      if (first_ == SXT_OK)
+        take(sxt_cholesky_sets_solve(all, 0, 3, 81, 1, x.data(), 81, 81, x.data(), 81, 81, nullptr));
       sxt_cholesky_sets_outcomes to;
       sxt_cholesky_sets_outcomes_init(&to, sizeof to);
       to.log_determinant = logs.data();
