@@ -135,7 +135,7 @@ TEST_P(CholeskyScheduler, CancelledRunsSayThatAndTheNextOneWorks) {
 // Side by side (1, where a scheduler has that) and one after the other, one of them without a factor.
 TEST_P(CholeskyScheduler, SetsHaveTheBitsOfFactorsOfTheirOwn) {
   constexpr std::int64_t sets = 5, bad = 3;
-  Problem problem = cube_of(14);
+  Problem problem = cube_of(11);
   const std::int64_t n = problem.pattern.n, each = problem.view().values;
   const auto nnz = static_cast<std::int64_t>(problem.values.size());
   std::vector<double> values;
