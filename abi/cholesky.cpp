@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "abi/analysis.hpp"
 #include "abi/handles.hpp"
 #include "abi/options.hpp"
 #include "abi/overlap.hpp"
@@ -18,11 +19,6 @@
 using namespace sextant;
 using namespace sextant::abi;
 
-struct sxt_analysis {
-  std::shared_ptr<cholesky::Analysis> analysis;
-  int index_base = 0;  // of the matrix it was made from
-};
-
 struct sxt_cholesky {
   explicit sxt_cholesky(const sxt_analysis &made_from) : factor(made_from.analysis), index_base(made_from.index_base) {}
   cholesky::Factor factor;
@@ -31,7 +27,6 @@ struct sxt_cholesky {
 
 namespace {
 
-std::uint64_t id_of(const sxt_analysis *handle) { return handle ? handle->analysis->context().id() : 0; }
 std::uint64_t id_of(const sxt_cholesky *handle) { return handle ? handle->factor.analysis().context().id() : 0; }
 using abi::id_of;
 

@@ -39,6 +39,7 @@ module sextant
                              sextant_hermitian_report
   use sextant_factors, only: sextant_analysis, sextant_analysis_settings, sextant_analysis_info, sextant_cholesky, &
                              sextant_cholesky_options, sextant_cholesky_report, sextant_cholesky_info
+  use sextant_sets, only: sextant_cholesky_sets, sextant_set_outcomes, sextant_sets_info
   use sextant_worlds, only: sextant_world, sextant_thread_comm, sextant_member_report, sextant_pcg_member, sxt_comm
   use sextant_kernels_c, only: sxt_head, sxt_query
   use sextant_selections, only: sextant_selection

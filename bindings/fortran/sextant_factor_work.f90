@@ -15,7 +15,7 @@ module sextant_factor_work
   public :: sextant_cholesky_options, sextant_cholesky_report, sextant_cholesky_info
   public :: analysis_base, make_analysis, save_analysis, analysis_info_of, order_of, explain_analysis
   public :: cholesky_base, make_factor, factor_values, solve_here, solve_told, factor_info_of, changed_rows_of
-  public :: diagonal_of, rcond_of, schur_of, inverse_of
+  public :: diagonal_of, rcond_of, schur_of, inverse_of, shape_of_analysis, type_of_analysis, maker_of_analysis
 
   ! What is known and wanted of a factorisation; every member has the library's default. Rows count as A's indices do: from
   ! 1 unless the matrix was made with zero_based.
@@ -176,6 +176,15 @@ contains
     c%symmetry_tolerance = settings%symmetry_tolerance
     c%check_symmetry = merge(1_int32, 0_int32, settings%check_symmetry)
     c%memory_limit = settings%memory_limit
+  end subroutine
+
+  ! Rows and type of the matrix.
+  pure subroutine shape_of_analysis(analysis, n, type)
+    class(analysis_base), intent(in) :: analysis
+    integer(int64), intent(out) :: n
+    integer(int32), intent(out) :: type
+    n = analysis%n
+    type = analysis%type
   end subroutine
 
   subroutine save_analysis(self, path, stat)

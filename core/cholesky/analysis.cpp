@@ -23,10 +23,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-const char *role_of(std::int32_t phase) {
-  return phase == SXT_CHOLESKY_FACTOR  ? "cholesky/factor"
-         : phase == SXT_CHOLESKY_SOLVE ? "cholesky/solve"
-                                       : "cholesky/inverse";
+const char *role_of(const Asked &asked) {
+  const bool sets = asked.n_sets > 1;
+  return asked.phase == SXT_CHOLESKY_FACTOR  ? (sets ? "cholesky/sets/factor" : "cholesky/factor")
+         : asked.phase == SXT_CHOLESKY_SOLVE ? (sets ? "cholesky/sets/solve" : "cholesky/solve")
+                                             : "cholesky/inverse";
 }
 
 Pattern pattern_of(const Matrix &matrix) {
@@ -40,13 +41,12 @@ SelectorOptions forced_scheduler(const std::string &name) {
   return options;
 }
 
-// Right-hand sides that sessions for solves are made for: few sizes, so that few sessions are kept.
+}  // namespace
+
 std::int64_t columns_class(std::int64_t n_rhs) {
   constexpr std::array<std::int64_t, 3> classes = {1, 8, Analysis::most_columns};
   return *std::lower_bound(classes.begin(), classes.end(), n_rhs);
 }
-
-}  // namespace
 
 Analysis::Analysis(std::shared_ptr<Matrix> matrix, Settings settings, const std::string &saved)
     : matrix_(std::move(matrix)), settings_(std::move(settings)) {
@@ -57,15 +57,15 @@ Analysis::Analysis(std::shared_ptr<Matrix> matrix, Settings settings, const std:
   find_scheduler();
 }
 
-sxt_cholesky_query Analysis::query_of(std::int32_t phase, std::int64_t n_rhs, const sxt_cholesky_query &shape) const {
+sxt_cholesky_query Analysis::query_of(const Asked &asked, const sxt_cholesky_query &shape) const {
   sxt_cholesky_query out = shape;
-  const double runs = phase == SXT_CHOLESKY_FACTOR ? settings_.expected_factors : settings_.expected_solves;
+  const double runs = asked.phase == SXT_CHOLESKY_FACTOR ? settings_.expected_factors : settings_.expected_solves;
   out.m = matrix_->query_part(SXT_KIND_CHOLESKY, sizeof out, runs);
   out.m.q.flags &= ~std::uint32_t{SXT_QUERY_MATRIX};  // the structure is the problem; kernels read no storage
-  out.phase = phase;
+  out.phase = asked.phase;
   out.factors = settings_.factorization;
-  out.n_rhs = phase == SXT_CHOLESKY_SOLVE ? n_rhs : 0;
-  out.n_sets = 1;
+  out.n_rhs = asked.phase == SXT_CHOLESKY_SOLVE ? asked.n_rhs : 0;
+  out.n_sets = asked.n_sets;
   return out;
 }
 
@@ -77,12 +77,14 @@ bool serves(const registry::Kernel &solver, const registry::Kernel &maker) {
 
 // Seconds of all that is expected, by the scheduler that factors: all factorisations, and all solves by the best
 // scheduler that takes its factors.
-std::map<const registry::Kernel *, double> Analysis::totals(const sxt_cholesky_query &shape) const {
+std::map<const registry::Kernel *, double> Analysis::totals(const sxt_cholesky_query &shape,
+                                                            std::int64_t n_sets) const {
   Selector selector(context(), nullptr, forced_scheduler(settings_.scheduler));
   std::map<const registry::Kernel *, double> factor, solve;
   const auto least = [&](std::int32_t phase, std::map<const registry::Kernel *, double> &out) {
-    const sxt_cholesky_query asked = query_of(phase, settings_.expected_rhs, shape);
-    for (const ChoicePtr &choice : selector.every({.query = Query(&asked.m.q), .role = role_of(phase)}))
+    const Asked about{phase, settings_.expected_rhs, n_sets};
+    const sxt_cholesky_query asked = query_of(about, shape);
+    for (const ChoicePtr &choice : selector.every({.query = Query(&asked.m.q), .role = role_of(about)}))
       out.try_emplace(choice->kernel, choice->total_s);  // the least comes first
   };
   least(SXT_CHOLESKY_FACTOR, factor);
@@ -98,7 +100,7 @@ std::map<const registry::Kernel *, double> Analysis::totals(const sxt_cholesky_q
 
 double Analysis::least_seconds(const sxt_cholesky_query &shape) const {
   double least = std::numeric_limits<double>::infinity(), reference = least;
-  for (const auto &[kernel, seconds] : totals(shape)) {
+  for (const auto &[kernel, seconds] : totals(shape, 1)) {
     if (!settings_.scheduler.empty() && settings_.scheduler != kernel->name()) continue;
     double &best = kernel->has(SXT_KERNEL_REFERENCE) ? reference : least;
     best = std::min(best, seconds);
@@ -106,19 +108,21 @@ double Analysis::least_seconds(const sxt_cholesky_query &shape) const {
   return (least < std::numeric_limits<double>::infinity() ? least : reference) / settings_.expected_factors;
 }
 
-// Schedulers with which factorisations and solves would take longer together, and what they would take.
-LeftOut Analysis::others() const {
+LeftOut Analysis::others(std::int64_t n_sets, bool own_only) const {
   LeftOut out;
   const char *by = "";
-  if (!settings_.scheduler.empty() || !context().forced(SXT_KIND_CHOLESKY, &by).empty() || context().plan().loaded())
-    return out;
-  std::map<const registry::Kernel *, double> all = totals(shape_);
+  if (!settings_.scheduler.empty() || !context().forced(SXT_KIND_CHOLESKY, &by).empty()) return out;
+  for (const registry::Kernel *kernel : context().scope().kernels(SXT_KIND_CHOLESKY, context().device_name()))
+    if (own_only && !kernel->plugin->own) out.emplace(kernel, text("a third party's: sets take it by name alone"));
+  if (context().plan().loaded()) return out;
+  std::map<const registry::Kernel *, double> all = totals(shape_, n_sets);
+  std::erase_if(all, [&](const auto &each) { return out.contains(each.first); });
   const auto better = [](const auto &a, const auto &b) {
     const bool a_reference = a.first->has(SXT_KERNEL_REFERENCE), b_reference = b.first->has(SXT_KERNEL_REFERENCE);
     return a_reference != b_reference ? b_reference : a.second < b.second;
   };
   // One that is not proven to be right keeps no other one out.
-  const sxt_cholesky_query asked = query(SXT_CHOLESKY_FACTOR, 0);
+  const sxt_cholesky_query asked = query_of({SXT_CHOLESKY_FACTOR, 0, n_sets}, shape_);
   auto best = all.end();
   while (!all.empty()) {
     best = std::min_element(all.begin(), all.end(), better);
@@ -139,43 +143,44 @@ LeftOut Analysis::others() const {
   return out;
 }
 
-ChoicePtr Analysis::choose(std::int32_t phase, std::int64_t n_rhs, const LeftOut &left_out, bool record) const {
+ChoicePtr Analysis::choose(const Asked &asked, const LeftOut &left_out, bool record) const {
+  const Choice *const maker = asked.maker.get();
   SelectorOptions options = forced_scheduler(settings_.scheduler);
   options.left_out = left_out;
   const char *by = "";
   const std::string asked_for = context().forced(SXT_KIND_CHOLESKY, &by);
   const auto kernels = registry::Registry::instance().kernels(SXT_KIND_CHOLESKY, context().device_name());
-  if (factor_choice_ && phase == SXT_CHOLESKY_INVERSE && factor_choice_->kernel->has(SXT_KERNEL_PLAIN_FACTOR)) {
+  if (maker && asked.phase == SXT_CHOLESKY_INVERSE && maker->kernel->has(SXT_KERNEL_PLAIN_FACTOR)) {
     // Such a scheduler leaves the inverse to one that reads its factor, also where it was forced.
     for (const registry::Kernel *kernel : kernels)
-      if (kernel != factor_choice_->kernel && serves(*kernel, *factor_choice_->kernel))
+      if (kernel != maker->kernel && serves(*kernel, *maker->kernel))
         options.forced[SXT_KIND_CHOLESKY] = kernel->name();
-  } else if (factor_choice_ && factor_choice_->forced) {
-    options.forced[SXT_KIND_CHOLESKY] = factor_choice_->kernel->name();
-  } else if (factor_choice_) {
+  } else if (maker && maker->forced) {
+    options.forced[SXT_KIND_CHOLESKY] = maker->kernel->name();
+  } else if (maker) {
     for (const registry::Kernel *kernel : kernels)
-      if (!serves(*kernel, *factor_choice_->kernel)) {
-        options.left_out.try_emplace(kernel, text("factored by ", factor_choice_->kernel->name()));
+      if (!serves(*kernel, *maker->kernel)) {
+        options.left_out.try_emplace(kernel, text("factored by ", maker->kernel->name()));
         // Forced after the factor was made: what is there stays solvable.
-        if (kernel->name() == asked_for) options.forced[SXT_KIND_CHOLESKY] = factor_choice_->kernel->name();
+        if (kernel->name() == asked_for) options.forced[SXT_KIND_CHOLESKY] = maker->kernel->name();
       }
   }
   Selector selector(context(), nullptr, std::move(options));
-  const sxt_cholesky_query asked = query(phase, n_rhs);
-  Question question{.query = Query(&asked.m.q), .role = role_of(phase)};
+  const sxt_cholesky_query query = query_of(asked, shape_);
+  Question question{.query = Query(&query.m.q), .role = role_of(asked)};
   return record ? selector.select(std::move(question)) : selector.propose(std::move(question));
 }
 
 void Analysis::find_scheduler() {
-  LeftOut left_out = others();
+  LeftOut left_out = others(1, false);
   prepared_ = make_choice(
-      context(), left_out, [&](const LeftOut &out) { return choose(SXT_CHOLESKY_FACTOR, 0, out, settings_.recorded); },
+      context(), left_out, [&](const LeftOut &out) { return choose({SXT_CHOLESKY_FACTOR}, out, settings_.recorded); },
       [&](ChoicePtr choice) {
         return std::make_unique<Prepared>(context(), std::move(choice), nullptr, &symbolic_->view().h);
       });
   factor_choice_ = prepared_->shared_choice();
-  solve_choice_ =
-      choose(SXT_CHOLESKY_SOLVE, columns_class(std::min(settings_.expected_rhs, most_columns)), {}, settings_.recorded);
+  const std::int64_t columns = columns_class(std::min(settings_.expected_rhs, most_columns));
+  solve_choice_ = choose({SXT_CHOLESKY_SOLVE, columns, 1, factor_choice_}, {}, settings_.recorded);
 }
 
 void Analysis::find_structure() {
@@ -212,7 +217,9 @@ std::unique_ptr<Session> Analysis::open_factor() const { return prepared_->open(
 Runner &Analysis::runner(std::int32_t phase, std::int64_t n_rhs) const {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Runner> &held = runners_[{phase, n_rhs}];
-  if (!held) held = std::make_unique<Runner>(context(), choose(phase, n_rhs, {}, false), nullptr, &symbolic_->view().h);
+  if (!held)
+    held = std::make_unique<Runner>(context(), choose({phase, n_rhs, 1, factor_choice_}, {}, false), nullptr,
+                                    &symbolic_->view().h);
   return *held;
 }
 
@@ -232,7 +239,7 @@ double Analysis::group_seconds(std::int64_t n_rhs) const {
   const auto [known, is_new] = seconds_of_.try_emplace(n_rhs);
   if (is_new) {
     try {
-      known->second = choose(SXT_CHOLESKY_SOLVE, n_rhs, {}, false)->run_s;
+      known->second = choose({SXT_CHOLESKY_SOLVE, n_rhs, 1, factor_choice_}, {}, false)->run_s;
     } catch (...) {
       seconds_of_.erase(known);
       throw;
@@ -280,9 +287,6 @@ void Analysis::check_values(const Matrix &matrix, Buffer &work) const {
                   SymmetryTolerance(settings_.symmetry_tolerance, value_type()));
 }
 
-namespace {
-
-// Bytes on the host and on the device that one session of a phase takes beside the factor.
 std::pair<std::uint64_t, std::uint64_t> session_bytes(const Choice &choice, const sxt_symbolic &symbolic,
                                                       const sxt_machine &machine) {
   std::uint64_t host = 0, device = 0;
@@ -290,8 +294,6 @@ std::pair<std::uint64_t, std::uint64_t> session_bytes(const Choice &choice, cons
     ops->bytes(choice.query.get(), &symbolic, &machine, &choice.candidate, &host, &device);
   return {host, device};
 }
-
-}  // namespace
 
 sxt_analysis_info Analysis::info() const {
   const sxt_symbolic &s = symbolic();
@@ -325,9 +327,12 @@ sxt_analysis_info Analysis::info() const {
 
 void Analysis::check_memory() const {
   const sxt_analysis_info about = info();
-  const std::uint64_t takes = context().device().on_host() ? about.host_bytes : about.device_bytes;
+  check_memory("a factor", context().device().on_host() ? about.host_bytes : about.device_bytes);
+}
+
+void Analysis::check_memory(const char *what, std::uint64_t takes) const {
   const std::uint64_t there = settings_.memory_limit ? settings_.memory_limit : context().machine().memory_bytes;
-  require(there == 0 || takes <= there, SXT_E_MEMORY, "a factor takes ", takes, " bytes (",
+  require(there == 0 || takes <= there, SXT_E_MEMORY, what, " takes ", takes, " bytes (",
           bytes_text(static_cast<double>(takes)), "), and ",
           settings_.memory_limit ? "options->memory_limit is " : "the device has ", there, ": ", takes - there,
           " bytes are missing");

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/cholesky/ordering.hpp"
@@ -20,6 +21,20 @@
 #include "core/run/prepared.hpp"
 
 namespace sextant::cholesky {
+
+// A phase (SXT_CHOLESKY_*) for which a scheduler is chosen.
+struct Asked {
+  std::int32_t phase;
+  std::int64_t n_rhs = 0, n_sets = 1;  // right-hand sides of a solve; sets of values in one call
+  ChoicePtr maker = {};                // of the factors that are worked on; NULL: they are made
+};
+
+// Right-hand sides that sessions for solves are made for: few sizes, so that few sessions are kept.
+std::int64_t columns_class(std::int64_t n_rhs);
+
+// Bytes on the host and on the device that one session of a phase takes beside the factor.
+std::pair<std::uint64_t, std::uint64_t> session_bytes(const Choice &choice, const sxt_symbolic &symbolic,
+                                                      const sxt_machine &machine);
 
 // Thread-safe.
 class Analysis {
@@ -38,18 +53,23 @@ class Analysis {
   const sxt_symbolic &symbolic() const noexcept { return symbolic_->view(); }
   const std::string &method() const noexcept { return method_; }
   // What schedulers are asked about: a phase (SXT_CHOLESKY_*), and right-hand sides of solves.
-  sxt_cholesky_query query(std::int32_t phase, std::int64_t n_rhs) const { return query_of(phase, n_rhs, shape_); }
+  sxt_cholesky_query query(std::int32_t phase, std::int64_t n_rhs) const { return query_of({phase, n_rhs}, shape_); }
+  std::uint64_t structure_bytes() const { return symbolic_->bytes(); }
   sxt_analysis_info info() const;
   Explanation explain() const;
 
   // Throws SXT_E_MEMORY where one factor takes more than the limit or the device's memory, with the bytes missing.
   void check_memory() const;
+  // Throws SXT_E_MEMORY where `what` takes more than the limit or the device's memory.
+  void check_memory(const char *what, std::uint64_t takes) const;
   // Throws where a matrix is no successor of the one analysed: another context, type, order or pattern.
   void check_same_pattern(Matrix &matrix) const;
   // Throws SXT_E_NOT_SYMMETRIC where values differ from their mirror images by more than roundings do, and what
   // check_hermitian() says of values that are not finite. work: kept between calls.
   void check_values(const Matrix &matrix, Buffer &work) const;
   void reserve_for_values(Buffer &work) const;  // what check_values() needs where values equal their mirror images
+  // Whether values of a matrix are compared with their mirror images before they are factored.
+  bool compares(const Matrix &matrix) const;
 
   // A session for one factorisation at a time.
   std::unique_ptr<Session> open_factor() const;
@@ -59,16 +79,18 @@ class Analysis {
   double solve_seconds(std::int64_t n_rhs) const;  // predicted, any number of them
   double factor_seconds() const { return factor_choice_->run_s; }
   const registry::Kernel &factor_kernel() const { return *factor_choice_->kernel; }
+  // Schedulers with which factorisations and solves would take longer together, and what they would take. own_only:
+  // those of third parties are left out, too, but for one that was named.
+  LeftOut others(std::int64_t n_sets, bool own_only) const;
+  // Throws as Selector::select. record: the choice goes into the context's plan.
+  ChoicePtr choose(const Asked &asked, const LeftOut &left_out, bool record) const;
   // Where entry (row, col) stands among a factor's numbers, in the order of elimination; -1: L has no such entry.
   std::int64_t place_of(std::int64_t row, std::int64_t col) const;
 
  private:
-  sxt_cholesky_query query_of(std::int32_t phase, std::int64_t n_rhs, const sxt_cholesky_query &shape) const;
-  std::map<const registry::Kernel *, double> totals(const sxt_cholesky_query &shape) const;
+  sxt_cholesky_query query_of(const Asked &asked, const sxt_cholesky_query &shape) const;
+  std::map<const registry::Kernel *, double> totals(const sxt_cholesky_query &shape, std::int64_t n_sets) const;
   double least_seconds(const sxt_cholesky_query &shape) const;
-  bool compares(const Matrix &matrix) const;
-  LeftOut others() const;
-  ChoicePtr choose(std::int32_t phase, std::int64_t n_rhs, const LeftOut &left_out, bool record) const;
   void find_structure();
   void load_structure(const std::string &path);
   void find_scheduler();

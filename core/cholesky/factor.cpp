@@ -43,7 +43,8 @@ std::int64_t first_not_finite(const CsrArrays &csr) {
   });
 }
 
-// Takes the memory, or says how much of it there is not.
+}  // namespace
+
 DeviceBuffer buffer_for(Device &device, std::uint64_t bytes, const char *what) {
   try {
     return DeviceBuffer(device, bytes);
@@ -52,8 +53,6 @@ DeviceBuffer buffer_for(Device &device, std::uint64_t bytes, const char *what) {
     throw Error(SXT_E_MEMORY, text(what, " takes ", bytes, " bytes, which could not be allocated: ", error.what()));
   }
 }
-
-}  // namespace
 
 Factor::Factor(std::shared_ptr<Analysis> analysis) : analysis_(std::move(analysis)) {
   const Context &context = analysis_->context();

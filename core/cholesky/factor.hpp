@@ -22,6 +22,13 @@ struct FactorFacts {
   std::vector<double> pivots;  // by the caller's rows; 0 for those of a Schur complement
 };
 
+// What pivots in the order of elimination say; without the pivots themselves.
+FactorFacts facts_of(const sxt_symbolic &symbolic, const double *pivots);
+// Of an array of numbers of a real type, in device space.
+std::vector<double> numbers_at(Device &device, const void *there, std::int64_t n, bool single);
+// Takes memory in device space, or says which bytes there are not. Throws SXT_E_MEMORY.
+DeviceBuffer buffer_for(Device &device, std::uint64_t bytes, const char *what);
+
 // How the last factorisation ended.
 struct FactorOutcome {
   bool factored = false;

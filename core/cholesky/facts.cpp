@@ -16,19 +16,6 @@ namespace {
 template <class T>
 using Real = decltype(std::abs(T{}));
 
-// Of an array of numbers of a real type, in device space.
-std::vector<double> numbers_at(Device &device, const void *there, std::int64_t n, bool single) {
-  std::vector<double> out(static_cast<std::size_t>(n));
-  if (!single) {
-    device.copy(out.data(), there, 8 * static_cast<std::uint64_t>(n));
-    return out;
-  }
-  std::vector<float> narrow(static_cast<std::size_t>(n));
-  device.copy(narrow.data(), there, 4 * static_cast<std::uint64_t>(n));
-  std::copy(narrow.begin(), narrow.end(), out.begin());
-  return out;
-}
-
 // mantissa * 2^exponent, where products of doubles may leave their range.
 struct Scaled {
   double mantissa = 0;
@@ -116,6 +103,33 @@ void check_in_range(const char *what, T value, std::int64_t i, std::int64_t j) {
 
 }  // namespace
 
+std::vector<double> numbers_at(Device &device, const void *there, std::int64_t n, bool single) {
+  std::vector<double> out(static_cast<std::size_t>(n));
+  if (!single) {
+    device.copy(out.data(), there, 8 * static_cast<std::uint64_t>(n));
+    return out;
+  }
+  std::vector<float> narrow(static_cast<std::size_t>(n));
+  device.copy(narrow.data(), there, 4 * static_cast<std::uint64_t>(n));
+  std::copy(narrow.begin(), narrow.end(), out.begin());
+  return out;
+}
+
+FactorFacts facts_of(const sxt_symbolic &symbolic, const double *pivots) {
+  FactorFacts facts;
+  facts.least_pivot = symbolic.n_factored > 0 ? std::numeric_limits<double>::infinity() : 0;
+  for (std::int64_t k = 0; k < symbolic.n_factored; ++k) {
+    const double pivot = pivots[k];
+    facts.log_determinant += std::log(std::fabs(pivot));
+    (pivot > 0 ? facts.positive : pivot < 0 ? facts.negative : facts.zero) += 1;
+    if (pivot < 0) facts.sign = -facts.sign;
+    facts.least_pivot = std::min(facts.least_pivot, std::fabs(pivot));
+    facts.largest_pivot = std::max(facts.largest_pivot, std::fabs(pivot));
+  }
+  if (facts.zero > 0) facts.sign = 0;
+  return facts;
+}
+
 const FactorFacts &Factor::facts() const {
   check_factored();
   const std::lock_guard lock(mutex_);
@@ -130,18 +144,10 @@ const FactorFacts &Factor::facts() const {
   call.b = there.data();
   if (n > 0) analysis_->solver(1).run(&call.h);
   const std::vector<double> pivots = numbers_at(device, there.data(), n, single);
+  *facts = facts_of(symbolic, pivots.data());
   facts->pivots.assign(static_cast<std::size_t>(n), 0);
-  facts->least_pivot = symbolic.n_factored > 0 ? std::numeric_limits<double>::infinity() : 0;
-  for (std::int64_t k = 0; k < symbolic.n_factored; ++k) {
-    const double pivot = pivots[static_cast<std::size_t>(k)];
-    facts->pivots[static_cast<std::size_t>(symbolic.perm[k])] = pivot;
-    facts->log_determinant += std::log(std::fabs(pivot));
-    (pivot > 0 ? facts->positive : pivot < 0 ? facts->negative : facts->zero) += 1;
-    if (pivot < 0) facts->sign = -facts->sign;
-    facts->least_pivot = std::min(facts->least_pivot, std::fabs(pivot));
-    facts->largest_pivot = std::max(facts->largest_pivot, std::fabs(pivot));
-  }
-  if (facts->zero > 0) facts->sign = 0;
+  for (std::int64_t k = 0; k < symbolic.n_factored; ++k)
+    facts->pivots[static_cast<std::size_t>(symbolic.perm[k])] = pivots[static_cast<std::size_t>(k)];
   facts_ = std::move(facts);
   return *facts_;
 }

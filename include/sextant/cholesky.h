@@ -182,4 +182,6 @@ SXT_API void sxt_cholesky_destroy(sxt_cholesky *cholesky);
 #ifdef __cplusplus
 }
 #endif
+
+#include "sextant/cholesky_sets.h"
 #endif

@@ -15,6 +15,7 @@
 #endif
 
 #include "sextant/cpp/cholesky.hpp"
+#include "sextant/cpp/cholesky_sets.hpp"
 #include "sextant/cpp/hermitian.hpp"
 #include "sextant/cpp/library.hpp"
 #include "sextant/cpp/models.hpp"

@@ -133,6 +133,52 @@ TEST_P(CholeskyScheduler, CancelledRunsSayThatAndTheNextOneWorks) {
   EXPECT_EQ(r.failed, -1);
 }
 
+// Side by side (1, where a scheduler has that) and one after the other, one of them without a factor.
+TEST_P(CholeskyScheduler, SetsHaveTheBitsOfFactorsOfTheirOwn) {
+  constexpr std::int64_t sets = 5, bad = 3;
+  Problem problem = cube_of(11);
+  const std::int64_t n = problem.pattern.n, each = problem.view().values;
+  const auto nnz = static_cast<std::int64_t>(problem.values.size());
+  std::vector<double> values;
+  for (std::int64_t set = 0; set < sets; ++set)
+    for (const double value : problem.values) values.push_back(value * (1 + 0.3 * static_cast<double>(set)));
+  values[static_cast<std::size_t>((bad + 1) * nnz - 1)] *= -1;
+  for (const std::int64_t how : {0, 1})
+    for (const int threads : {1, 3}) {
+      const std::string where = "launch " + std::to_string(how) + ", threads " + std::to_string(threads);
+      std::vector<double> l(static_cast<std::size_t>(sets * each), -3), pivot(sets);
+      std::vector<std::int64_t> failed(sets, -7), changed(sets, -7);
+      sxt_cholesky_query query = problem.query;
+      query.n_sets = sets;
+      sxt_cholesky_args args = problem.args;
+      args.phase = SXT_CHOLESKY_FACTOR, args.n_sets = sets;
+      args.values = values.data(), args.stride_values = nnz, args.factor = l.data(), args.stride_factor = each;
+      args.failed_column = failed.data(), args.failed_pivot = pivot.data(), args.changed = changed.data();
+      Scheduler factors(kernel(), problem.view(), query, threads, "dense.loops.cpu", "dense.reference.cpu", how);
+      ASSERT_EQ(factors.run(args), SXT_OK) << Host::sentence;
+      for (const std::int64_t columns : {1, 11}) {
+        std::vector<double> x;
+        for (std::int64_t set = 0; set < sets; ++set)
+          for (const double value : problem.right(columns)) x.push_back(value);
+        query.phase = args.phase = SXT_CHOLESKY_SOLVE, query.n_rhs = args.n_rhs = columns;
+        args.b = x.data(), args.ldb = n, args.stride_b = n * columns;
+        Scheduler solves(kernel(), problem.view(), query, threads, "dense.loops.cpu", "dense.reference.cpu", how);
+        ASSERT_EQ(solves.run(args), SXT_OK) << Host::sentence;
+        for (std::int64_t set = 0; set < sets; ++set) {
+          EXPECT_EQ(failed[set] < 0, set != bad) << where;
+          if (set == bad) continue;
+          problem.values.assign(values.begin() + set * nnz, values.begin() + (set + 1) * nnz);
+          Result alone = problem.factor(1);
+          problem.solve(alone, columns, 1);
+          const std::vector<double> its(l.begin() + set * each, l.begin() + (set + 1) * each);
+          EXPECT_TRUE(problem.same(alone.l, its)) << where << ", set " << set;
+          EXPECT_EQ(std::memcmp(alone.x.data(), x.data() + set * n * columns, alone.x.size() * sizeof(double)), 0)
+              << where << ", set " << set;
+        }
+      }
+    }
+}
+
 TEST_P(CholeskyScheduler, MemoryThatFailsInOpenIsAnError) {
   Problem problem = cube_of(8);
   const int before = Host::blocks;

@@ -51,11 +51,12 @@ inline std::string why_no_openblas() {
 class Scheduler {
  public:
   Scheduler(const sxt_kernel &kernel, const sxt_symbolic &symbolic, const sxt_cholesky_query &query, int threads,
-            const std::string &small = "dense.loops.cpu", const std::string &large = "dense.reference.cpu")
+            const std::string &small = "dense.loops.cpu", const std::string &large = "dense.reference.cpu",
+            std::int64_t how = 0)  // the second number of the launch: the kernel's own
       : kernel_(kernel), query_(query), small_(small), large_(large), threads_(threads) {
     parts_[0] = small_.bound(), parts_[1] = large_.bound();
     for (int slot = 0; slot < 2; ++slot) filled_[slot] = {"", 0, 1, 1, 0, &parts_[slot], 0, 0, 0};
-    candidate_.launch[0] = threads;
+    candidate_.launch[0] = threads, candidate_.launch[1] = how;
     const sxt_exec exec = make_exec(threads);
     const sxt_problem problem = {sizeof problem, &query_.m.q, nullptr, &symbolic.h};
     status_ = kernel_.prepare(&problem, &candidate_, filled_, &exec, &state_);

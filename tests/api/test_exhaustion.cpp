@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "sextant/cholesky_sets.h"
 #include "tests/api/support.hpp"
 
 namespace {
@@ -63,6 +64,7 @@ class Job {
     options.threads = 2;
     take(sxt_context_create(&options, &context_));
     if (first_ == SXT_OK) sparse();
+    if (first_ == SXT_OK) sets();
     if (first_ == SXT_OK) words();
     if (context_ && first_ == SXT_OK) dense();
     sxt_context_destroy(context_);
@@ -110,6 +112,45 @@ class Job {
     EXPECT_NE(status, SXT_OK);
     if (status != SXT_E_ARGUMENT) take(status);
     sxt_pcg_destroy(pcg);
+  }
+  // Factors of several sets of values, one of them without.
+  void sets() {
+    static const Csr a = laplacian(9, 0.5);
+    static const auto nnz = static_cast<std::int64_t>(a.values.size());
+    static std::vector<double> values;
+    static std::vector<double> x(3 * 81, 1), logs(3);
+    if (values.empty())
+      for (int k = 0; k < 3; ++k) values.insert(values.end(), a.values.begin(), a.values.end());
+    sxt_matrix *matrix = nullptr;
+    sxt_analysis *analysis = nullptr;
+    sxt_cholesky_sets *all = nullptr;
+    take(sxt_matrix_from_csr(context_, 81, 81, a.ptr.data(), a.col.data(), a.values.data(), nullptr, &matrix));
+    if (matrix) take(sxt_analysis_create(matrix, nullptr, &analysis));
+    if (analysis) take(sxt_cholesky_sets_create(analysis, 3, &all));
+    if (all) {
+      values[0] = 4;
+      take(sxt_cholesky_sets_factor(all, 0, 3, nnz, values.data(), nnz, nullptr));
+      const std::int64_t before = calls;
+      take(sxt_cholesky_sets_factor(all, 0, 3, nnz, values.data(), nnz, nullptr));
+      if (first_ == SXT_OK) {
+        EXPECT_EQ(calls, before) << "a second factorisation asked for memory";
+      }
+      values[0] = -1;  // this set has none
+      const sxt_status status = sxt_cholesky_sets_factor(all, 0, 3, nnz, values.data(), nnz, nullptr);
+      if (status != SXT_E_NOT_POSITIVE_DEFINITE) take(status);
+      EXPECT_NE(status, SXT_OK);
+      if (first_ == SXT_OK)
+        take(sxt_cholesky_sets_solve(all, 0, 3, 81, 1, x.data(), 81, 81, x.data(), 81, 81, nullptr));
+      sxt_cholesky_sets_outcomes to;
+      sxt_cholesky_sets_outcomes_init(&to, sizeof to);
+      to.log_determinant = logs.data();
+      take(sxt_cholesky_sets_get_outcomes(all, 0, 3, &to));
+      static char text[2000];
+      take(sxt_cholesky_sets_explain(all, SXT_JSON, text, sizeof text, nullptr));
+    }
+    sxt_cholesky_sets_destroy(all);
+    sxt_analysis_destroy(analysis);
+    sxt_matrix_destroy(matrix);
   }
   // Plans, trees, descriptions and names.
   void words() {

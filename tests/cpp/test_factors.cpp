@@ -116,6 +116,44 @@ TEST_F(CppCholesky, SchurComplement) {
   EXPECT_EQ(error_of([&] { factor.schur(columns(two, 2, 2)); }).status(), SXT_E_DIMENSION);
 }
 
+TEST_F(CppCholesky, SetsOfOnePattern) {
+  sextant::CholeskySets sets(Analysis(matrix), 3);
+  EXPECT_EQ(sets.count(), 3);
+  std::vector<double> values, bs, xs(90);
+  for (int set = 1; set <= 3; ++set) {
+    for (const double value : a.values) values.push_back(set * value);
+    for (const double value : b) bs.push_back(set * value);
+  }
+  EXPECT_EQ(error_of([&] { sets.solve(bs, xs); }).status(), SXT_E_STATE);
+  sets.factor(values);
+  sets.solve(bs, xs);
+  for (std::size_t set = 0; set < 3; ++set) EXPECT_LT(distance(std::span(xs).subspan(30 * set, 30), wanted), 1e-10);
+  std::vector<double> two(120);  // two right-hand sides of the last two sets
+  for (std::size_t k = 0; k < 4; ++k)
+    for (std::size_t i = 0; i < 30; ++i) two[30 * k + i] = (k < 2 ? 2 : 3) * b[i];
+  sets.solve(1, 2, two, two);
+  for (std::size_t k = 0; k < 4; ++k) EXPECT_LT(distance(std::span(two).subspan(30 * k, 30), wanted), 1e-10);
+  const sextant::CholeskySetsOutcomes good = sets.outcomes();
+  EXPECT_THAT(good.status, ElementsAre(SXT_OK, SXT_OK, SXT_OK));
+  EXPECT_NEAR(good.log_determinant[1], std::log(31.0) + 30 * std::log(2.0), 1e-9);
+  EXPECT_EQ(good.positive[2], 30);
+  EXPECT_EQ(sets.info().factored, 3);
+  EXPECT_THAT(sets.explain(), HasSubstr("in one call of cholesky."));
+  values[0] = -1;
+  const auto first = std::span(values).first(a.values.size());
+  EXPECT_EQ(error_of([&] { sets.factor(0, 1, first); }).status(), SXT_E_NOT_POSITIVE_DEFINITE);
+  EXPECT_THAT(sets.outcomes().failed_row, ElementsAre(0, -1, -1));
+  EXPECT_EQ(error_of([&] { sets.factor(std::vector<double>(100)); }).status(), SXT_E_DIMENSION);
+  EXPECT_EQ(error_of([&] { sets.factor(std::vector<float>(264)); }).status(), SXT_E_TYPE);
+  EXPECT_EQ(error_of([&] { sets.solve(bs, two); }).status(), SXT_E_DIMENSION);
+  EXPECT_EQ(error_of([&] { sets.solve(two, two); }).status(), SXT_E_DIMENSION);
+  EXPECT_EQ(error_of([&] { sextant::CholeskySets(Analysis(matrix), 0); }).status(), SXT_E_ARGUMENT);
+  sextant::CholeskySetsOptions cancelled;
+  const std::int32_t now = 1;
+  cancelled.cancel = &now;
+  EXPECT_EQ(error_of([&] { sets.solve(bs, xs, cancelled); }).status(), SXT_NOT_CONVERGED);
+}
+
 TEST_F(CppCholesky, ACancelledFactorisation) {
   sextant::CancelFlag flag;
   flag.cancel();

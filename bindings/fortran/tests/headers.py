@@ -109,7 +109,7 @@ def c_program(headers):
 def fortran_program(headers):
     """The same numbers from Fortran; a procedure for each struct, so that names may repeat."""
     lines = ["program layout", "use iso_c_binding"]
-    lines += [f"use sextant_{m}" for m in ("constants", "c", "cholesky_c", "hermitian_c", "kernels_c", "models_c", "world_c")]
+    lines += [f"use sextant_{m}" for m in ("constants", "c", "cholesky_c", "cholesky_sets_c", "hermitian_c", "kernels_c", "models_c", "world_c")]
     lines += ["implicit none"]
     lines += [f"call show_{struct}()" for struct in sorted(headers.structs)]
     for constant in sorted(headers.constants):

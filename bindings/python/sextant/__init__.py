@@ -10,6 +10,7 @@ machine, takes the cheapest, and can say why.
 The guide is docs/python.md."""
 
 from ._cholesky import Analysis, Cholesky
+from ._cholesky_sets import CholeskySets
 from ._context import Context, default_context
 from ._errors import (
     ArgumentError,
@@ -34,7 +35,19 @@ from ._library import path as library_path
 from ._matrix import Matrix, Transpose
 from ._pcg import PCG
 from ._registry import kernels, library_version, plugins, refusals
-from ._reports import AnalysisInfo, CholeskyInfo, CholeskyReport, HermitianReport, Kernel, Plugin, Refusal, Report, SolveReport
+from ._reports import (
+    AnalysisInfo,
+    CholeskyInfo,
+    CholeskyReport,
+    CholeskySetsInfo,
+    CholeskySetsOutcomes,
+    HermitianReport,
+    Kernel,
+    Plugin,
+    Refusal,
+    Report,
+    SolveReport,
+)
 from ._solve import cg, solve
 
 __version__ = library_version()
@@ -45,6 +58,9 @@ __all__ = [
     "Cholesky",
     "CholeskyInfo",
     "CholeskyReport",
+    "CholeskySets",
+    "CholeskySetsInfo",
+    "CholeskySetsOutcomes",
     "Context",
     "CommunicationError",
     "DataTypeError",

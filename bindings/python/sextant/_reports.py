@@ -164,6 +164,42 @@ class CholeskyReport:
 
 
 @dataclass(frozen=True)
+class CholeskySetsInfo:
+    """What sets of one pattern take, and took: ``sxt_cholesky_sets_info``.
+
+    factored counts sets with a factor; nnz is the number of values of a set; factor_bytes are those of all factors, host_bytes and device_bytes of all that the object takes."""
+
+    count: int
+    factored: int
+    nnz: int
+    factor_bytes: int
+    host_bytes: int
+    device_bytes: int
+    factor_seconds: float
+    predicted_factor_seconds: float
+    predicted_solve_seconds: float
+
+
+@dataclass(frozen=True)
+class CholeskySetsOutcomes:
+    """How each of many sets stands, an array of one element a set: ``sxt_cholesky_sets_outcomes``.
+
+    status is 0 where there is a factor; failed_row is -1 where none failed; log_determinant and pivots are NaN without a factor."""
+
+    status: numpy.ndarray
+    failed_row: numpy.ndarray
+    failed_pivot: numpy.ndarray
+    changed_pivots: numpy.ndarray
+    log_determinant: numpy.ndarray
+    sign: numpy.ndarray
+    positive: numpy.ndarray
+    negative: numpy.ndarray
+    zero: numpy.ndarray
+    least_pivot: numpy.ndarray
+    largest_pivot: numpy.ndarray
+
+
+@dataclass(frozen=True)
 class HermitianReport:
     """What was chosen for sets of Hermitian systems. A kernel is "" where none was chosen.
 

@@ -22,6 +22,7 @@ REPORTS = {
     "sxt_analysis_info": _reports.AnalysisInfo,
     "sxt_cholesky_info": _reports.CholeskyInfo,
     "sxt_cholesky_solve_report": _reports.CholeskyReport,
+    "sxt_cholesky_sets_info": _reports.CholeskySetsInfo,
     "sxt_hermitian_report": _reports.HermitianReport,
     "sxt_plugin_info": _reports.Plugin,
     "sxt_kernel_info": _reports.Kernel,

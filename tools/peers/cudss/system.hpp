@@ -15,6 +15,7 @@ namespace cudss_peer {
 
 enum { memory_to_device = 1, memory_to_host = 2 };
 enum { analysis_phase = 1 | 2, factorization = 4, refactorization = 8, solve_phase = 0x3f0 };
+enum { uniform_batch_size = 18, uniform_batch_index = 19 };  // configurations of cuDSS 1.0
 enum { r_32i = 10, r_64f = 1, positive_definite = 3, upper_view = 2, zero_based = 0, column_major = 0 };
 
 // The functions that are used; filled by load().
@@ -25,6 +26,7 @@ struct Functions {
   int (*synchronize)() = nullptr;
   int (*create)(void **) = nullptr;
   int (*create_config)(void **) = nullptr;
+  int (*set_config)(void *, int, const void *, std::size_t) = nullptr;
   int (*create_data)(void *, void **) = nullptr;
   int (*create_csr)(void **, std::int64_t, std::int64_t, std::int64_t, const void *, const void *, const void *,
                     const void *, int, int, int, int, int, int) = nullptr;
@@ -50,7 +52,8 @@ struct Functions {
     const bool all = runtime.find(alloc, "cudaMalloc") && runtime.find(free, "cudaFree") &&
                      runtime.find(copy, "cudaMemcpy") && runtime.find(synchronize, "cudaDeviceSynchronize") &&
                      cudss.find(create, "cudssCreate") && cudss.find(create_config, "cudssConfigCreate") &&
-                     cudss.find(create_data, "cudssDataCreate") && cudss.find(create_csr, "cudssMatrixCreateCsr") &&
+                     cudss.find(set_config, "cudssConfigSet") && cudss.find(create_data, "cudssDataCreate") &&
+                     cudss.find(create_csr, "cudssMatrixCreateCsr") &&
                      cudss.find(create_dense, "cudssMatrixCreateDn") && cudss.find(execute, "cudssExecute") &&
                      cudss.find(destroy, "cudssDestroy") && cudss.find(destroy_config, "cudssConfigDestroy") &&
                      cudss.find(destroy_data, "cudssDataDestroy") && cudss.find(destroy_matrix, "cudssMatrixDestroy") &&
@@ -81,20 +84,24 @@ class DeviceArray {
 
 class System {
  public:
-  // Both triangles of the matrix: places of the upper one are kept, so that values may come again.
-  System(const Functions &functions, const sxt_peer_csr &a)
+  // Both triangles of the matrix: places of the upper one are kept, so that values may come again. sets > 1: a uniform
+  // batch of so many matrices of the pattern, whose values, right-hand sides and solutions follow one another.
+  System(const Functions &functions, const sxt_peer_csr &a, std::int64_t sets = 1)
       : f_(functions),
         rows_(a.rows),
+        nnz_(a.nnz),
+        sets_(sets),
         triangle_(upper(a)),
         ptr_(f_, sizeof(std::int32_t) * (std::size_t(a.rows) + 1)),
         col_(f_, sizeof(std::int32_t) * triangle_.from.size()),
-        values_(f_, sizeof(double) * triangle_.from.size()) {
+        values_(f_, sizeof(double) * triangle_.from.size() * static_cast<std::size_t>(sets)) {
     ptr_.put(triangle_.ptr.data(), sizeof(std::int32_t) * triangle_.ptr.size());
     col_.put(triangle_.col.data(), sizeof(std::int32_t) * triangle_.col.size());
-    put_values(a.values);
+    if (sets == 1) put_values(a.values);
     try {
       need(f_.create(&handle_), "open cuDSS");
       need(f_.create_config(&config_), "make a configuration");
+      if (sets > 1) make_batch();
       need(f_.create_data(handle_, &data_), "make its data");
       need(f_.create_csr(&matrix_, rows_, rows_, static_cast<std::int64_t>(triangle_.from.size()), ptr_.data(), nullptr,
                          col_.data(), values_.data(), r_32i, r_32i, r_64f, positive_definite, upper_view, zero_based),
@@ -109,9 +116,13 @@ class System {
   System(const System &) = delete;
   ~System() { clear(); }
 
+  // Of all sets, as the matrix has them.
   void put_values(const double *values) {
-    picked_.resize(triangle_.from.size());
-    for (std::size_t k = 0; k < picked_.size(); ++k) picked_[k] = values[triangle_.from[k]];
+    const std::size_t each = triangle_.from.size();
+    picked_.resize(each * static_cast<std::size_t>(sets_));
+    for (std::int64_t set = 0; set < sets_; ++set)
+      for (std::size_t k = 0; k < each; ++k)
+        picked_[static_cast<std::size_t>(set) * each + k] = values[set * nnz_ + triangle_.from[k]];
     values_.put(picked_.data(), sizeof(double) * picked_.size());
   }
   // The first time a factorisation, later a refactorisation; has ended when it returns.
@@ -147,6 +158,11 @@ class System {
     }
     return t;
   }
+  void make_batch() {
+    const int size = static_cast<int>(sets_), all = -1;
+    need(f_.set_config(config_, uniform_batch_size, &size, sizeof size), "make a batch");
+    need(f_.set_config(config_, uniform_batch_index, &all, sizeof all), "take all of a batch");
+  }
   void run(int phase, void *x, void *b) {
     need(f_.execute(handle_, phase, config_, data_, matrix_, x, b), "run a phase of cuDSS");
     need(f_.synchronize(), "wait for cuDSS");
@@ -160,7 +176,7 @@ class System {
   }
 
   const Functions &f_;
-  std::int64_t rows_;
+  std::int64_t rows_, nnz_, sets_;
   Triangle triangle_;
   DeviceArray ptr_, col_, values_;
   std::vector<double> picked_;

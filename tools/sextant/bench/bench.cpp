@@ -114,6 +114,9 @@ void add_cholesky_options(CLI::App &app, const std::shared_ptr<BenchOptions> &op
   app.add_option("--n-rhs", options->n_rhs, "Right-hand sides of a solve")
       ->capture_default_str()
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 16));
+  app.add_option("--sets", options->sets, "Sets of values on the pattern, in one call; peers factor them in a loop")
+      ->capture_default_str()
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20));
 }
 
 // Suites that have a separate form for GPUs use it there.

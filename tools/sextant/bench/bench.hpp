@@ -32,9 +32,10 @@ struct BenchOptions {
   std::vector<std::string> operations, types;  // on a GPU: these alone
   std::vector<std::int64_t> sizes;
   int repeat = 15;
-  bool repeat_given = false;  // suites on a GPU have their own numbers
+  bool repeat_given = false;     // suites on a GPU have their own numbers
   std::string phase = "factor";  // of cholesky: analysis, factor or solve
   std::int64_t n_rhs = 1;        // of its solves
+  std::int64_t sets = 1;         // of values on one pattern
   std::int64_t max_iterations = 500;
   double rtol = 1e-8;
   double triad = 0;  // GB/s; 0: measured where needed

@@ -31,8 +31,18 @@ void estimate(const sxt_cholesky_query &q, std::int64_t threads, std::uint64_t *
   *bytes = static_cast<std::uint64_t>(sum);
 }
 
-void set_up(State &state, const sxt_cholesky_query &q, std::int64_t threads) {
-  state.threads = std::max<std::int64_t>(1, threads);
+// How a candidate is launched: threads, and whether sets go side by side.
+struct Launch {
+  Launch(const sxt_candidate *candidate, std::int64_t by_default)
+      : threads(std::max<std::int64_t>(1, candidate ? candidate->launch[0] : by_default)),
+        apart(candidate && candidate->launch[1] == sets_apart) {}
+  std::int64_t threads;
+  bool apart;
+};
+
+void set_up(State &state, const sxt_cholesky_query &q, const Launch &launch) {
+  state.threads = launch.threads;
+  state.apart = launch.apart && state.phase != SXT_CHOLESKY_INVERSE && !state.is_small();
   state.columns = std::clamp<std::int64_t>(q.n_rhs, 1, most_columns);
   state.type = q.m.q.value_type;
 }
@@ -40,14 +50,14 @@ void set_up(State &state, const sxt_cholesky_query &q, std::int64_t threads) {
 void bytes(const sxt_query *query, const sxt_symbolic *symbolic, const sxt_machine *machine,
            const sxt_candidate *candidate, std::uint64_t *host, std::uint64_t *device) {
   const auto &q = as<sxt_cholesky_query>(query);
-  const std::int64_t threads = candidate ? candidate->launch[0] : machine ? machine->units : 1;
+  const Launch launch(candidate, machine ? machine->units : 1);
   *device = 0;
-  estimate(q, threads, host);
+  estimate(q, launch.threads, host);
   if (!symbolic) return;
   try {
     State state(*symbolic, phase_of(q));
-    set_up(state, q, threads);
-    *host = sizeof(State) + state.plan.bytes() + sizeof(Session) + Layout(state, state.threads).bytes;
+    set_up(state, q, launch);
+    *host = sizeof(State) + state.plan.bytes() + sizeof(Session) + bytes_of(state);
   } catch (...) {  // the estimate stands
   }
 }
@@ -71,11 +81,17 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &q = as<sxt_cholesky_query>(query);
   CandidateList list(out, capacity, count);
+  const bool may_go_apart = q.n_sets > 1 && phase_of(q) != SXT_CHOLESKY_INVERSE;
   for_thread_counts(*machine, [&](int threads) {
-    sxt_candidate &c = list.add();
-    fill_model(c, q, threads);
-    estimate(q, threads, &c.state_bytes);
-    if (slots) c.setup_s += slots[0].setup_s + slots[1].setup_s;
+    for (const bool apart : {true, false}) {
+      if (apart && !may_go_apart) continue;
+      sxt_candidate &c = list.add();
+      fill_model(c, q, threads, apart);
+      c.launch[1] = apart ? sets_apart : 0;
+      estimate(q, threads, &c.state_bytes);
+      if (apart) c.state_bytes *= static_cast<std::uint64_t>(threads);
+      if (slots) c.setup_s += slots[0].setup_s + slots[1].setup_s;
+    }
   });
   return SXT_OK;
 }
@@ -93,7 +109,7 @@ sxt_status prepare(const sxt_problem *problem, const sxt_candidate *candidate, c
     try {
       const auto &q = as<sxt_cholesky_query>(problem->query);
       auto made = std::make_unique<State>(as<sxt_symbolic>(problem->data), phase_of(q));
-      set_up(*made, q, candidate ? candidate->launch[0] : exec->threads);
+      set_up(*made, q, Launch(candidate, exec->threads));
       return give(made.release(), state);
     } catch (const std::length_error &problem) {
       return error(exec, SXT_E_OVERFLOW, "%s", problem.what());
@@ -129,9 +145,9 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
   const Session &s = *static_cast<const Session *>(session);
   const std::int64_t useful = useful_threads(needed, state.plan.work, static_cast<double>(state.plan.s.values),
                                              std::min(args.n_rhs, state.columns));
-  // Small systems go side by side, each on one thread.
+  // Small systems and sets apart go side by side, each on one thread.
   const int lent = team_size(state.threads, *exec);
-  const int threads = state.is_small() ? lent : static_cast<int>(std::min<std::int64_t>(lent, useful));
+  const int threads = state.is_small() || state.apart ? lent : static_cast<int>(std::min<std::int64_t>(lent, useful));
   if (factors) return run_factor(s, args, *exec, threads);
   return needed == SXT_CHOLESKY_SOLVE ? run_solve(s, args, *exec, threads) : run_inverse(s, args, *exec, threads);
 }

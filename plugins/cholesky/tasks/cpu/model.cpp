@@ -61,15 +61,16 @@ Terms factor_terms(const sxt_cholesky_query &q) {
 
 }  // namespace
 
-void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &q, int threads) {
+void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &q, int threads, bool apart) {
   const bool solves = q.phase == SXT_CHOLESKY_SOLVE;
   const double number = static_cast<double>(value_bytes(q.m.q.value_type)), sets = static_cast<double>(q.n_sets);
   const double values = static_cast<double>(q.values), complex = multiply_add_flops(q.m.q.value_type) / 2;
   const Terms terms = solves ? solve_terms(q) : factor_terms(q);
   const double work = factor_work(q.flops, values, q.update_values, static_cast<double>(q.n_super));
   const std::int64_t useful = useful_threads(q.phase, work, values, std::clamp<std::int64_t>(q.n_rhs, 1, most_columns));
-  const int team = static_cast<int>(std::min<std::int64_t>(threads, useful * std::max<std::int64_t>(q.n_sets, 1)));
-  const double busiest = sets * imbalance(q, team);
+  const std::int64_t most = apart ? q.n_sets : useful * std::max<std::int64_t>(q.n_sets, 1);
+  const int team = static_cast<int>(std::min<std::int64_t>(threads, most));
+  const double busiest = apart ? std::ceil(sets / team) * team : sets * imbalance(q, team);
   const double operations = busiest * complex, weighted = q.factors == SXT_FACTORS_LDLH ? operations : 0;
   sextant_cholesky::put_terms(
       candidate, task_terms,

@@ -13,7 +13,9 @@ namespace sextant_cholesky_tasks {
 inline constexpr const char *task_terms[] = {
     "launches",     "barriers",     "stream_bytes", "steps.columns", "steps.numbers",  "steps.rows", "steps.narrow",
     "steps.fronts", "flops.narrow", "flops.middle", "flops.wide",    "flops.weighted", nullptr};
+inline constexpr std::int64_t sets_apart = 1;  // of sxt_candidate.launch[1]: sets side by side, one thread each
 
-void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &query, int threads);
+// Fills the terms of task_terms. apart: sets go side by side.
+void fill_model(sxt_candidate &candidate, const sxt_cholesky_query &query, int threads, bool apart);
 
 }  // namespace sextant_cholesky_tasks

@@ -48,6 +48,10 @@ class Sets {
       for_each_item(args_.n_sets, threads, [&](std::int64_t set, int rank) { worst_.keep(one(set, rank, 0)); });
       return worst_.get();
     }
+    if (session_.state.apart) {
+      for_each_item(args_.n_sets, threads, [&](std::int64_t set, int lane) { worst_.keep(one(set, 0, 1, lane)); });
+      return worst_.get();
+    }
     for (std::int64_t set = 0; set < args_.n_sets; ++set)
       if (const sxt_status status = one(set, 0, threads)) return status;
     return SXT_OK;
@@ -55,10 +59,10 @@ class Sets {
 
  private:
   // threads 0: alone, with the memory of this rank.
-  sxt_status one(std::int64_t set, int rank, int threads) {
+  sxt_status one(std::int64_t set, int rank, int threads, int lane = 0) {
     if (is_cancelled(exec_.cancel)) return SXT_NOT_CONVERGED;
     const Plan &plan = session_.state.plan;
-    const FactorSpace space = session_.factor_space(rank);
+    const FactorSpace space = session_.factor_space(rank, lane);
     const bool changes = args_.pivot_policy != SXT_PIVOT_POLICY_FAIL;
     if (changes) std::memset(space.marks, 0, static_cast<std::size_t>(plan.s.n));
     const std::int64_t step = half_ ? static_cast<std::int64_t>(sizeof(T) / 2) : static_cast<std::int64_t>(sizeof(T));

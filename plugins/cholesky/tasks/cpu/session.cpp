@@ -40,33 +40,33 @@ Layout::Layout(const State &state, std::int64_t threads) {
 }
 
 Session::Session(const State &known, const sxt_filled *slots, const sxt_exec *exec)
-    : state(known), layout(known, known.threads), memory(exec, SXT_SPACE_HOST, layout.bytes) {
+    : state(known), layout(known, known.team()), memory(exec, SXT_SPACE_HOST, bytes_of(known)) {
   for (int slot = 0; slot < 2; ++slot) parts.part[slot] = slots[slot].parts[0];
 }
 
-FactorSpace Session::factor_space(int rank) const {
+FactorSpace Session::factor_space(int rank, std::int64_t lane) const {
   FactorSpace s;
-  s.kept = at(layout.kept), s.stacks = at(layout.stacks);
-  s.marks = reinterpret_cast<std::uint8_t *>(at(layout.marks)) + rank * state.plan.s.n;
-  s.keys = reinterpret_cast<Key *>(at(layout.keys));
-  s.children_left = reinterpret_cast<Index *>(at(layout.waiting));
-  s.tiles_left = reinterpret_cast<Index *>(at(layout.left));
-  s.stage = reinterpret_cast<std::uint16_t *>(at(layout.stage));
-  s.columns_done = reinterpret_cast<Index *>(at(layout.done));
+  s.kept = at(layout.kept, lane), s.stacks = at(layout.stacks, lane);
+  s.marks = reinterpret_cast<std::uint8_t *>(at(layout.marks, lane)) + rank * state.plan.s.n;
+  s.keys = reinterpret_cast<Key *>(at(layout.keys, lane));
+  s.children_left = reinterpret_cast<Index *>(at(layout.waiting, lane));
+  s.tiles_left = reinterpret_cast<Index *>(at(layout.left, lane));
+  s.stage = reinterpret_cast<std::uint16_t *>(at(layout.stage, lane));
+  s.columns_done = reinterpret_cast<Index *>(at(layout.done, lane));
   return s;
 }
 
-SolveSpace Session::solve_space(int rank) const {
+SolveSpace Session::solve_space(int rank, std::int64_t lane) const {
   const Plan &plan = state.plan;
   const auto units = static_cast<std::int64_t>(plan.units.size());
   SolveSpace s;
-  s.x = at(layout.x) + rank * number() * state.columns * (plan.s.n + plan.kept_rows);
-  s.rows = at(layout.rows) + rank * number() * state.columns * plan.stack_rows;
-  s.keys = reinterpret_cast<Key *>(at(layout.keys)) + rank * (2 * units + plan.row_tiles);
-  s.waiting = reinterpret_cast<Index *>(at(layout.waiting)) + rank * units;
-  s.solved = reinterpret_cast<Index *>(at(layout.left));
-  s.next = reinterpret_cast<Index *>(at(layout.done));
-  s.busy = reinterpret_cast<std::uint8_t *>(at(layout.busy));
+  s.x = at(layout.x, lane) + rank * number() * state.columns * (plan.s.n + plan.kept_rows);
+  s.rows = at(layout.rows, lane) + rank * number() * state.columns * plan.stack_rows;
+  s.keys = reinterpret_cast<Key *>(at(layout.keys, lane)) + rank * (2 * units + plan.row_tiles);
+  s.waiting = reinterpret_cast<Index *>(at(layout.waiting, lane)) + rank * units;
+  s.solved = reinterpret_cast<Index *>(at(layout.left, lane));
+  s.next = reinterpret_cast<Index *>(at(layout.done, lane));
+  s.busy = reinterpret_cast<std::uint8_t *>(at(layout.busy, lane));
   return s;
 }
 

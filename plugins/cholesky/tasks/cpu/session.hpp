@@ -19,7 +19,11 @@ struct State {
   Plan plan;
   std::int32_t phase;
   std::int64_t threads = 1, columns = 1;
+  bool apart = false;  // several sets go side by side, each by one thread, whatever the tree
   sxt_value_type type = SXT_F64;
+  // Threads that work on one set in one piece of memory, and such pieces.
+  std::int64_t team() const { return apart ? 1 : threads; }
+  std::int64_t lanes() const { return apart ? threads : 1; }
   // All sets and right-hand sides are worked on side by side, each by one thread: the whole tree is one unit, and not a
   // front in tiles, which all threads share.
   bool is_small() const {
@@ -27,7 +31,7 @@ struct State {
   }
 };
 
-// Sizes of a session's memory, and where its parts begin.
+// Sizes of one lane's memory, and where its parts begin.
 struct Layout {
   Layout(const State &state, std::int64_t threads);
   std::uint64_t bytes = 0;
@@ -38,10 +42,15 @@ struct Layout {
   std::uint64_t take(std::uint64_t size, std::int64_t count);
 };
 
+// Bytes of a session.
+inline std::uint64_t bytes_of(const State &state) {
+  return Layout(state, state.team()).bytes * static_cast<std::uint64_t>(state.lanes());
+}
+
 struct Session {
   Session(const State &state, const sxt_filled *slots, const sxt_exec *exec);
-  FactorSpace factor_space(int rank) const;
-  SolveSpace solve_space(int rank) const;
+  FactorSpace factor_space(int rank, std::int64_t lane = 0) const;
+  SolveSpace solve_space(int rank, std::int64_t lane = 0) const;
   InverseSpace inverse_space() const;
 
   const State &state;
@@ -50,7 +59,9 @@ struct Session {
   sextant::plugin::Memory memory;
 
  private:
-  std::byte *at(std::uint64_t offset) const { return memory.as<std::byte>() + offset; }
+  std::byte *at(std::uint64_t offset, std::int64_t lane = 0) const {
+    return memory.as<std::byte>() + layout.bytes * static_cast<std::uint64_t>(lane) + offset;
+  }
   std::int64_t number() const { return static_cast<std::int64_t>(sextant::plugin::value_bytes(state.type)); }
 };
 

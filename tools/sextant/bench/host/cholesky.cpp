@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Suite cholesky: one phase of a sparse direct solve (analysis, factorisation or solve): the library's choice, every
 // scheduler, and the peers, each with an order of its own. The sequential scheduler takes the textbook's place, that of
-// an analysis one with the order "amd".
+// an analysis one with the order "amd". With several sets of values on the pattern ours are factored and solved in one
+// call; the textbook, a loop over single factors, and the peers take one after the other.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
 #include "bench/bench.hpp"
+#include "sextant/cholesky_sets.h"
 #include "sextant/plugin/kinds/cholesky.h"
 
 namespace tool {
@@ -16,27 +18,35 @@ constexpr double most_textbook_flops = 2e8;
 
 enum class Phase { analysis, factor, solve };
 
+using Sets = std::unique_ptr<sxt_cholesky_sets, Destroyer<sxt_cholesky_sets_destroy>>;
+
 // One way to solve; each keeps its own x.
 struct Direct {
   Analysis analysis;
   Cholesky factor;
+  Sets sets;  // in place of factor, where there are several
   std::shared_ptr<void> peer_state;
   std::vector<double> x;
 };
 
 // Common data of all ways for one matrix: right-hand sides whose solutions are all ones.
 struct System {
-  System(BenchMatrix &a, std::int64_t n_rhs) : matrix(a), rows(a.csr.rows), columns(n_rhs) {
+  System(BenchMatrix &a, std::int64_t n_rhs, std::int64_t n_sets)
+      : matrix(a), rows(a.csr.rows), columns(n_rhs), sets(n_sets) {
     const std::vector<double> ones(static_cast<std::size_t>(rows), 1.0);
     std::vector<double> once(ones.size());
     textbook::spmv(matrix.csr, ones.data(), once.data());
     for (std::int64_t j = 0; j < columns; ++j) b.insert(b.end(), once.begin(), once.end());
     for (std::int64_t k = 0; k < matrix.csr.nnz; ++k) largest = std::max(largest, std::abs(matrix.csr.values[k]));
+    for (std::int64_t s = 0; s < sets && sets > 1; ++s) {
+      values.insert(values.end(), matrix.csr.values, matrix.csr.values + matrix.csr.nnz);
+      all_b.insert(all_b.end(), b.begin(), b.end());
+    }
   }
   // The largest entry of b - A x over that of A: the backward error of the last right-hand side, as x is near ones.
   double error(const std::vector<double> &x) const {
     std::vector<double> product(static_cast<std::size_t>(rows));
-    textbook::spmv(matrix.csr, x.data() + (columns - 1) * rows, product.data());
+    textbook::spmv(matrix.csr, x.data() + static_cast<std::int64_t>(x.size()) - rows, product.data());
     double difference = 0;
     for (std::size_t i = 0; i < product.size(); ++i) {
       if (std::isnan(product[i])) return product[i];
@@ -45,8 +55,9 @@ struct System {
     return largest > 0 ? difference / largest : difference;
   }
   BenchMatrix &matrix;
-  std::int64_t rows, columns;
-  std::vector<double> b;
+  sxt_context *context = nullptr;
+  std::int64_t rows, columns, sets;
+  std::vector<double> b, values, all_b;  // values and all_b: of all sets, where there are several
   double largest = 0;
 };
 
@@ -117,6 +128,72 @@ Contender ours(System &system, Phase phase, const std::string &name, const char 
   return contender;
 }
 
+// One of ours with all sets in one call, which has the values of the matrix in the order of its CSR arrays.
+Contender ours_in_sets(System &system, Phase phase, const std::string &name, const char *scheduler) {
+  struct InSets : Direct {
+    BenchMatrix own;
+  };
+  auto direct = std::make_shared<InSets>();
+  const textbook::Csr &csr = system.matrix.csr;
+  sxt_matrix_options how;
+  sxt_matrix_options_init(&how, sizeof how);
+  how.index_type = csr.index_type, how.offset_type = csr.offset_type;
+  sxt_matrix *matrix = nullptr;
+  check(sxt_matrix_from_csr(system.context, csr.rows, csr.cols, csr.row_ptr, csr.col, csr.values, &how, &matrix),
+        nullptr);
+  direct->own.handle = Matrix(matrix);
+  direct->x.assign(system.all_b.size(), 0.0);
+  Contender contender;
+  contender.name = name;
+  contender.keep = direct;
+  InSets *const handle = direct.get();
+  contender.setup_seconds =
+      seconds_of([&] { handle->analysis = analyse(handle->own, nullptr, scheduler, system.columns); });
+  sxt_cholesky_sets *made = nullptr;
+  check(sxt_cholesky_sets_create(handle->analysis.get(), system.sets, &made), nullptr);
+  handle->sets = Sets(made);
+  const auto factors = [&system, handle, nnz = csr.nnz] {
+    check(sxt_cholesky_sets_factor(handle->sets.get(), 0, system.sets, nnz, system.values.data(), nnz, nullptr),
+          nullptr);
+  };
+  const auto solves = [&system, handle] {
+    const std::int64_t n = system.rows, each = n * system.columns;
+    check(sxt_cholesky_sets_solve(handle->sets.get(), 0, system.sets, n, system.columns, system.all_b.data(), n, each,
+                                  handle->x.data(), n, each, nullptr),
+          nullptr);
+  };
+  factors();
+  sxt_cholesky_sets_info info{};
+  info.struct_size = sizeof info;
+  check(sxt_cholesky_sets_get_info(made, &info), nullptr);
+  const bool factoring = phase == Phase::factor;
+  contender.predicted_seconds = factoring ? info.predicted_factor_seconds : info.predicted_solve_seconds;
+  contender.bytes = (factoring ? 1.0 : 2.0) * static_cast<double>(info.factor_bytes);
+  if (factoring)
+    contender.run = factors;
+  else
+    contender.run = solves;
+  contender.error = [&system, handle, solves] {
+    solves();
+    return system.error(handle->x);
+  };
+  contender.details = [handle] {
+    const sxt_analysis_info found = about(*handle);
+    return Json{{"nnz_l", found.nnz_l}, {"flops", found.flops}};
+  };
+  return contender;
+}
+
+// One set after the other.
+Contender in_a_loop(Contender one, std::int64_t sets) {
+  one.predicted_seconds *= static_cast<double>(sets);
+  one.bytes *= static_cast<double>(sets);
+  one.run = [run = std::move(one.run), sets] {
+    for (std::int64_t s = 0; s < sets; ++s) run();
+  };
+  return one;
+}
+
 void peer_failed(const sxt_peer *peer, const char *what, int status) {
   if (status) fail(exit_not_solved, "{} failed to {}", peer->name, what);
 }
@@ -161,7 +238,9 @@ Contender theirs(System &system, Phase phase, const sxt_peer *peer, const sxt_pe
 }
 
 void bench_matrix(BenchSession &session, BenchMatrix &matrix, Phase phase) {
-  System system(matrix, session.options.n_rhs);
+  const bool analysis = phase == Phase::analysis;
+  System system(matrix, session.options.n_rhs, analysis ? 1 : session.options.sets);
+  system.context = session.context.get();
   std::vector<Contender> contenders;
   const auto add = [&](const std::string &name, const auto &make) {
     session.report.show(matrix.name, name);
@@ -172,8 +251,11 @@ void bench_matrix(BenchSession &session, BenchMatrix &matrix, Phase phase) {
       session.report.skip(matrix.name, name, error.what());
     }
   };
-  const bool analysis = phase == Phase::analysis;
-  add(own_choice, [&] { return ours(system, phase, own_choice, nullptr, nullptr); });
+  const auto our_own = [&](const std::string &name, const char *scheduler) {
+    return system.sets > 1 ? ours_in_sets(system, phase, name, scheduler)
+                           : ours(system, phase, name, nullptr, scheduler);
+  };
+  add(own_choice, [&] { return our_own(own_choice, nullptr); });
   const double flops = analysis ? 0 : contenders[0].details()["flops"].get<double>();
   if (flops > most_textbook_flops)
     session.report.skip(matrix.name, "textbook",
@@ -183,19 +265,26 @@ void bench_matrix(BenchSession &session, BenchMatrix &matrix, Phase phase) {
       Contender textbook =
           ours(system, phase, "textbook", analysis ? "amd" : nullptr, analysis ? nullptr : "cholesky.reference.cpu");
       textbook.peer = true;
-      return textbook;
+      return in_a_loop(std::move(textbook), system.sets);
+    });
+  if (system.sets > 1)
+    add("loop", [&] {
+      Contender loop = ours(system, phase, "loop", nullptr, nullptr);
+      loop.peer = true;
+      return in_a_loop(std::move(loop), system.sets);
     });
   for (const std::string &kernel : kernels_of(SXT_KIND_CHOLESKY))
-    if (!analysis && kernel != "cholesky.reference.cpu")
-      add(kernel, [&] { return ours(system, phase, kernel, nullptr, kernel.c_str()); });
+    if (!analysis && kernel != "cholesky.reference.cpu") add(kernel, [&] { return our_own(kernel, kernel.c_str()); });
   sxt_peer_csr csr{};
   if (peer_csr(session, matrix, csr))
     for (const sxt_peer *peer : session.peers.ready)
-      if (peer->cholesky_prepare) add(peer->name, [&] { return theirs(system, phase, peer, csr); });
+      if (peer->cholesky_prepare)
+        add(peer->name, [&] { return in_a_loop(theirs(system, phase, peer, csr), system.sets); });
   session.report.show(matrix.name, "measuring");
   measure(contenders, session.options.repeat);
-  session.report.add(matrix.name, contenders, 0,
-                     {{"rows", matrix.csr.rows}, {"nnz", matrix.csr.nnz}, {"n_rhs", system.columns}});
+  session.report.add(
+      matrix.name, contenders, 0,
+      {{"rows", matrix.csr.rows}, {"nnz", matrix.csr.nnz}, {"n_rhs", system.columns}, {"sets", system.sets}});
 }
 
 }  // namespace
@@ -207,7 +296,8 @@ int bench_cholesky(const BenchOptions &given) {
                       : options.phase == "solve"  ? Phase::solve
                                                   : Phase::factor;
   BenchSession session(options, "cholesky");
-  for_each_matrix(session, 20'000, true, [&](BenchMatrix &matrix) { bench_matrix(session, matrix, phase); });
+  for_each_matrix(session, options.sets > 1 ? 500 : 20'000, true,
+                  [&](BenchMatrix &matrix) { bench_matrix(session, matrix, phase); });
   return session.finish();
 }
 
