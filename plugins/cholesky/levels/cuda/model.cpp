@@ -13,6 +13,12 @@ namespace cuda = sextant::plugin::cuda;
 // How many times slower than the peak fronts of each class of widths run, beside the chain of their panels.
 constexpr double slower[SXT_CHOLESKY_CLASSES] = {45, 19, 6, 3, 1.65, 1.2, 1.05};
 
+// The time of an operation over one of f64 on tensor cores.
+double slower_than_f64(sxt_value_type type, std::int64_t products) {
+  if (type == SXT_F64) return 1;
+  return products == 1 ? 0.4 : products == 3 ? 0.7 : 1.5;
+}
+
 // Columns on the way from a leaf to a root: separators of halves of halves add up to so many times the widest.
 constexpr double widths_on_a_way = 2.4;
 
@@ -64,7 +70,7 @@ void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, co
   const double complex = operations_of(q.m.q.value_type) / 2, block = static_cast<double>(widths.block);
   double flops = 0;
   for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) flops += q.classes[c].flops * slower[c];
-  if (q.m.q.value_type != SXT_F64) flops *= 1.5;  // no tensor cores
+  flops *= slower_than_f64(q.m.q.value_type, widths.products);
   const double columns = widths_on_a_way * static_cast<double>(q.max_width);
   // A chain of 64 pivots with the products before the next; one level of small fronts.
   constexpr double panel_s = 45e-6, level_s = 17e-6;
@@ -75,7 +81,7 @@ void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, co
   cost.stream_bytes = sets * number * (3 * static_cast<double>(q.values) + 3 * q.update_values);
   cost.flops = sets * complex * flops * (1 + 16 / block);
   cost.working_set = number * static_cast<double>(q.values);
-  cuda::fill(candidate, machine, widths.block, widths.most_small, 0, cost);
+  cuda::fill(candidate, machine, widths.block, widths.most_small, widths.products, cost);
   candidate.units = 0;
   candidate.model_class = static_cast<std::uint32_t>(q.factors);
   candidate.setup_s = 3e-3 + 2e-7 * static_cast<double>(q.n_super) + 8e-9 * static_cast<double>(q.index_size + q.m.nnz);
