@@ -103,6 +103,8 @@ class Factor {
                            DeviceBuffer &kept) const;
   sxt_status solve_plainly(const SolveCall &call) const;
   struct Refined;
+  std::shared_ptr<Refined> take_work(std::int64_t columns, bool single) const;
+  void keep_work(std::shared_ptr<Refined> work) const;
   sxt_status solve_refined(const SolveCall &call, sxt_cholesky_solve_report &report) const;
   sxt_status refine(const SolveCall &call, std::int64_t first, std::size_t count, Refined &work,
                     sxt_cholesky_solve_report &report) const;
@@ -139,6 +141,7 @@ class Factor {
   Buffer symmetry_work_;
   mutable std::mutex mutex_;  // of what follows
   mutable std::unique_ptr<Runner> truth_, converters_[2];
+  mutable std::shared_ptr<Refined> idle_;      // what the last refined solve worked in, where it is little
   mutable std::vector<const Runner *> tried_;  // a third party's, that solved a system of ours with this factor
 };
 

@@ -352,17 +352,35 @@ std::int64_t Factor::columns_at_once(std::int64_t n_rhs, bool single) const {
   return std::min(n_rhs, std::clamp(static_cast<std::int64_t>(fit), most_refined, Analysis::most_columns));
 }
 
+// Memory for so many columns: that of an earlier solve, or new.
+std::shared_ptr<Factor::Refined> Factor::take_work(std::int64_t columns, bool single) const {
+  std::shared_ptr<Refined> kept;
+  {
+    const std::lock_guard lock(mutex_);
+    kept = std::move(idle_);
+  }
+  if (kept && kept->single == single && static_cast<std::int64_t>(kept->least.size()) >= columns) return kept;
+  kept.reset();  // before the next takes memory
+  return std::make_shared<Refined>(analysis_->context().device(), analysis_->symbolic().n,
+                                   value_bytes(analysis_->value_type()), columns, single);
+}
+
+void Factor::keep_work(std::shared_ptr<Refined> work) const {
+  if (5 * work->b.bytes() > little) return;
+  const std::lock_guard lock(mutex_);
+  idle_.swap(work);
+}
+
 // Where single precision does not lead to the working one, the factor is made again, and the columns that are left go
 // by that one.
 sxt_status Factor::solve_refined(const SolveCall &call, sxt_cholesky_solve_report &report) const {
   bool single = in_single();
-  const std::int64_t n = analysis_->symbolic().n, each = value_bytes(analysis_->value_type());
   std::int64_t most = 0, first = 0;
-  std::unique_ptr<Refined> work;
+  std::shared_ptr<Refined> work;
   const auto prepare = [&] {
     most = columns_at_once(call.n_rhs, single);
     work.reset();  // before the next takes memory
-    work = std::make_unique<Refined>(analysis_->context().device(), n, each, most, single);
+    work = take_work(most, single);
     if (!single) try_solver(most);
   };
   prepare();
@@ -379,6 +397,7 @@ sxt_status Factor::solve_refined(const SolveCall &call, sxt_cholesky_solve_repor
     single = false;
     prepare();
   }
+  keep_work(std::move(work));
   return SXT_OK;
 }
 

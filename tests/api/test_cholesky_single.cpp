@@ -409,6 +409,24 @@ TEST_F(CholeskyOfOnePrecision, ManyThreadsSolveWithAFactorThatIsMadeAgain) {
   }
 }
 
+TEST(CholeskySingleMemory, IsTakenOnceForManySolves) {
+  Lender lender;
+  const Context context = lender.context();
+  const auto a = random_sparse<double>(60, 3, 7);
+  const Matrix matrix = a.matrix(context);
+  const sxt_analysis_options options = in(SXT_PRECISION_SINGLE);
+  const Cholesky cholesky = factored(analyse(matrix, &options));
+  std::vector<double> b = random_vector<double>(120, 1), x(120);
+  report_of(cholesky, 60, 2, b.data(), x.data());
+  const std::int64_t before = lender.calls;
+  for (int turn = 0; turn < 100; ++turn) {
+    ASSERT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_OK);
+    report_of(cholesky, 60, 2, b.data(), x.data());
+  }
+  EXPECT_GT(before, 0);
+  EXPECT_EQ(lender.calls, before);
+}
+
 // Memory is short once, at every allocation of a program: an error says so, or the answer is good, and all is given
 // back.
 TEST(CholeskySingleMemory, IsShortAtEveryAllocation) {
