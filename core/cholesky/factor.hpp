@@ -118,7 +118,7 @@ class Factor {
   sxt_status solve_in_place(const FactorPart &part, const SolveCall &call, const DeviceBuffer &columns,
                             std::size_t count) const;
   bool wants(const SolveCall &call, const Refined &work, const sxt_residual_norms &norms, std::int32_t step) const;
-  bool lacks(const SolveCall &call, const sxt_residual_norms &norms) const;
+  bool lacks(const SolveCall &call, const sxt_residual_norms &norms, double part) const;
   std::int64_t columns_at_once(std::int64_t n_rhs, bool single) const;
   void add(const void *correction, void *x) const;
   void convert(std::int32_t operation, const void *x, void *y, double alpha, double beta) const;

@@ -28,6 +28,8 @@ constexpr std::int64_t most_refined = 8;  // columns at once: each takes four ve
 // With a factor in single precision: steps until the working precision is reached, each of which halves the residual at
 // least; and memory for vectors that is always there to take.
 constexpr std::int32_t most_steps = 40;
+// Of the most that rounding x leaves in a residual, what it often leaves: corrections go on to there while they help.
+constexpr double usual_rounding = 0.25;
 // Powers of two between scales of rows up to which |r| falls as |S r| does.
 constexpr int narrow_spread = 3;
 constexpr std::uint64_t little = std::uint64_t{256} << 20;
@@ -151,18 +153,18 @@ void Factor::convert(std::int32_t operation, const void *x, void *y, double alph
   runner->run(&args.h);
 }
 
-// Whether a column is not yet what a factor in the working precision would have given: its residual is more than the
-// rounding of x leaves, and than the caller allows.
-bool Factor::lacks(const SolveCall &call, const sxt_residual_norms &norms) const {
+// Whether a column is not yet what a factor in the working precision would have given: its residual is more than
+// `part` of what the rounding of x leaves at most, and than the caller allows.
+bool Factor::lacks(const SolveCall &call, const sxt_residual_norms &norms, double part) const {
   const double rest = norms.norm_2 + norms.bound_2;
   if (call.refine_steps > 0 && rest <= call.refine_tolerance * norms.rhs_2) return false;
-  return !(rest <= epsilon(analysis_->value_type()) * norms.size_2) && norms.norm_2 != 0;
+  return !(rest <= part * epsilon(analysis_->value_type()) * norms.size_2) && norms.norm_2 != 0;
 }
 
 // Whether a column is to be corrected once more, after so many corrections.
 bool Factor::wants(const SolveCall &call, const Refined &work, const sxt_residual_norms &norms,
                    std::int32_t step) const {
-  if (work.single && step < most_steps && lacks(call, norms)) return true;
+  if (work.single && step < most_steps && lacks(call, norms, usual_rounding)) return true;
   const double tolerance = call.refine_tolerance > 0 ? call.refine_tolerance : epsilon(analysis_->value_type());
   return step < call.refine_steps + work.single && norms.norm_2 > 0 &&
          norms.norm_2 + norms.bound_2 > tolerance * norms.rhs_2;
@@ -301,7 +303,7 @@ sxt_status Factor::refine(const SolveCall &call, std::int64_t first, std::size_t
   while (status == SXT_OK && !work.wanting.empty()) status = correct(call, work);
   if (status != SXT_OK) return status;
   work.lacking = false;
-  for (std::size_t j = 0; j < count && work.single; ++j) work.lacking = work.lacking || lacks(call, work.least[j]);
+  for (std::size_t j = 0; j < count && work.single; ++j) work.lacking = work.lacking || lacks(call, work.least[j], 1);
   if (work.lacking) return SXT_OK;
   report.refined = std::max(report.refined, work.steps - (work.single && work.steps > 0));
   give(call, first, count, work, report);
