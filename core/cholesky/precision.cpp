@@ -41,7 +41,12 @@ void Analysis::choose_precision() {
     const std::string why_not = why_not_single(settings_);
     if (!why_not.empty()) return notes_.push_back("precision: not single with " + why_not);
   }
-  residual_s_ = choose_truth(*matrix_, settings_.expected_solves, "cholesky/truth", passed_over)->run_s;
+  try {
+    residual_s_ = choose_truth(*matrix_, settings_.expected_solves, "cholesky/truth", passed_over)->run_s;
+  } catch (const Error &problem) {
+    if (!asks || problem.status() != SXT_E_NO_KERNEL) throw;
+    return notes_.push_back(text("precision: not single, as nothing judges corrections: ", problem.what()));
+  }
   if (!asks) {
     factor_type_ = single;
     return;
