@@ -131,7 +131,8 @@ TEST_F(CholeskyCuda, EveryCallMayFail) {
   }
 }
 
-// In single precision: scales, vectors and states of both types. Residuals of a fake device are 0, so nothing is corrected.
+// In single precision: scales, vectors and states of both types. Residuals of a fake device are 0, so nothing is
+// corrected.
 TEST_F(CholeskyCuda, EveryCallMayFailInSinglePrecision) {
   for (const sxt_factor_precision precision : {SXT_PRECISION_SINGLE, SXT_PRECISION_ROUNDED}) {
     Program program("cholesky.levels.cuda", 5, 16, precision);
