@@ -63,7 +63,7 @@ cholesky::Settings settings_of(const sxt_analysis_options &options, const sxt_ma
   settings.pivot_value = options.pivot_value;
   settings.amalgamation = options.amalgamation;
   settings.block = options.block;
-  check_reserved(options.reserved0, "options->reserved0");
+  settings.precision = options.factor_precision;
   const auto expected = [](double runs, const char *name) {
     require(std::isfinite(runs), SXT_E_ARGUMENT, name, " is not finite");
     return std::max(1.0, within_reason(runs));
@@ -143,6 +143,8 @@ sxt_cholesky_info info_of(const sxt_cholesky &handle) {
   info.positive = facts.positive, info.negative = facts.negative, info.zero = facts.zero;
   info.least_pivot = facts.least_pivot, info.largest_pivot = facts.largest_pivot;
   info.changed_pivots = outcome.changed;
+  info.factor_type = factor.factor_type();
+  info.repeated = factor.repeated();
   return info;
 }
 

@@ -26,7 +26,7 @@ module sextant_cholesky_c
     integer(i8) :: expected_rhs = 0
     real(r8) :: symmetry_tolerance = 0
     integer(i4) :: check_symmetry = 0
-    integer(i4) :: reserved0 = 0
+    integer(i4) :: factor_precision = 0
     integer(i8) :: memory_limit = 0
   end type
 
@@ -47,6 +47,8 @@ module sextant_cholesky_c
     real(r8) :: predicted_solve_seconds = 0
     integer(i8) :: amalgamation = 0
     integer(i8) :: block = 0
+    integer(i4) :: factor_type = 0
+    integer(i4) :: reserved0 = 0
   end type
 
   type, bind(c) :: sxt_factor_options
@@ -65,7 +67,7 @@ module sextant_cholesky_c
   type, bind(c) :: sxt_cholesky_solve_report
     integer(i8) :: struct_size = 0
     integer(i4) :: refined = 0
-    integer(i4) :: reserved0 = 0
+    integer(i4) :: repeated = 0
     real(r8) :: residual = 0
     real(r8) :: residual_bound = 0
     real(r8) :: solve_seconds = 0
@@ -75,10 +77,10 @@ module sextant_cholesky_c
   type, bind(c) :: sxt_cholesky_info
     integer(i8) :: struct_size = 0
     integer(i4) :: factored = 0
-    integer(i4) :: reserved0 = 0
+    integer(i4) :: factor_type = 0
     real(r8) :: log_determinant = 0
     integer(i4) :: sign = 0
-    integer(i4) :: reserved1 = 0
+    integer(i4) :: repeated = 0
     integer(i8) :: positive = 0
     integer(i8) :: negative = 0
     integer(i8) :: zero = 0

@@ -64,6 +64,8 @@ module sextant_constants
 
   ! Factorisations of a sparse matrix, what becomes of small pivots, and the parts of a solve.
   integer(i4), parameter :: sxt_llh = 1, sxt_ldlh = 2
+  integer(i4), parameter :: sxt_precision_working = 0, sxt_precision_single = 1, sxt_precision_auto = 2, &
+    sxt_precision_rounded = 3
   integer(i4), parameter :: sxt_pivot_fail = 0, sxt_pivot_perturb = 1, sxt_pivot_replace = 2
   integer(i4), parameter :: sxt_step_all = 0, sxt_step_forward = 1, sxt_step_diagonal = 2, sxt_step_backward = 3
 end module sextant_constants

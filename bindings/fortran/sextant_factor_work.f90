@@ -35,6 +35,7 @@ module sextant_factor_work
     integer(int64) :: expected_rhs = 1            ! right-hand sides of a solve
     real(real64) :: symmetry_tolerance = 0        ! |a_ij - conj(a_ji)| / sqrt(a_ii a_jj) that counts as equal; 0: rounding
     logical :: check_symmetry = .true.            ! .false.: trust the caller; of two mirror images one is read
+    integer(int32) :: factor_precision = sxt_precision_working ! sxt_precision_single, _auto, _rounded: solves are refined
     integer(int64) :: memory_limit = 0            ! bytes of the device's memory for a factor; 0: what is there
   end type
 
@@ -50,6 +51,7 @@ module sextant_factor_work
     real(real64) :: analysis_seconds = 0          ! measured
     real(real64) :: predicted_factor_seconds = 0, predicted_solve_seconds = 0
     integer(int64) :: amalgamation = 0, block = 0
+    integer(int32) :: factor_type = 0             ! sxt_f64, ...: of the numbers of a factor
   end type
 
   ! What may differ from solve to solve.
@@ -63,7 +65,8 @@ module sextant_factor_work
   ! What a solve did.
   type :: sextant_cholesky_report
     integer(int32) :: refined = 0                 ! refinement steps taken
-    real(real64) :: residual = 0                  ! |b - A x| / |b| of the worst column; NaN where refine_steps is 0
+    logical :: repeated = .false.                 ! .true.: the factor was made again in the working precision
+    real(real64) :: residual = 0                  ! |b - A x| / |b| of the worst column; NaN where nothing was refined
     real(real64) :: residual_bound = 0            ! the exact one is within it
     real(real64) :: solve_seconds = 0, predicted_seconds = 0
     character(:), allocatable :: message          ! a sentence when stat is not sxt_ok; '' otherwise
@@ -72,6 +75,8 @@ module sextant_factor_work
   ! What a factor says of A. Where there is none, only the members about failures and predictions mean anything.
   type :: sextant_cholesky_info
     logical :: factored = .false.                 ! .true.: there is a factor
+    integer(int32) :: factor_type = 0             ! of its numbers: sxt_f32 or sxt_c64: what follows has about 7 digits
+    logical :: repeated = .false.                 ! .true.: single precision did not serve
     real(real64) :: log_determinant = 0           ! of |det A|; of the factored part where there is a Schur complement
     integer(int32) :: sign = 0                    ! of det A
     integer(int64) :: positive = 0, negative = 0, zero = 0 ! eigenvalues of A of each sign
@@ -175,6 +180,7 @@ contains
     c%expected_rhs = settings%expected_rhs
     c%symmetry_tolerance = settings%symmetry_tolerance
     c%check_symmetry = merge(1_int32, 0_int32, settings%check_symmetry)
+    c%factor_precision = settings%factor_precision
     c%memory_limit = settings%memory_limit
   end subroutine
 
@@ -210,7 +216,7 @@ contains
       supernodes=c%supernodes, largest_front=c%largest_front, flops=c%flops, factor_bytes=c%factor_bytes, &
       host_bytes=c%host_bytes, device_bytes=c%device_bytes, analysis_seconds=c%analysis_seconds, &
       predicted_factor_seconds=c%predicted_factor_seconds, predicted_solve_seconds=c%predicted_solve_seconds, &
-      amalgamation=c%amalgamation, block=c%block)
+      amalgamation=c%amalgamation, block=c%block, factor_type=c%factor_type)
   end subroutine
 
   subroutine order_of(self, permutation, stat)
@@ -329,6 +335,7 @@ contains
     type(sxt_cholesky_solve_report) :: done
     call solve_sheets(self, b, x, options, done, stat)
     report%refined = done%refined
+    report%repeated = done%repeated /= 0
     report%residual = done%residual
     report%residual_bound = done%residual_bound
     report%solve_seconds = done%solve_seconds
@@ -398,7 +405,8 @@ contains
     c%struct_size = c_sizeof(c)
     call conclude(self, sxt_cholesky_get_info(self%c_handle(), c), stat)
     if (stat /= sxt_ok) return
-    info = sextant_cholesky_info(factored=c%factored /= 0, log_determinant=c%log_determinant, sign=c%sign, &
+    info = sextant_cholesky_info(factored=c%factored /= 0, factor_type=c%factor_type, repeated=c%repeated /= 0, &
+      log_determinant=c%log_determinant, sign=c%sign, &
       positive=c%positive, negative=c%negative, zero=c%zero, least_pivot=c%least_pivot, largest_pivot=c%largest_pivot, &
       changed_pivots=c%changed_pivots, failed_row=c%failed_row, failed_pivot=c%failed_pivot, &
       factor_seconds=c%factor_seconds, predicted_factor_seconds=c%predicted_factor_seconds)

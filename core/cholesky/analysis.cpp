@@ -11,6 +11,7 @@
 #include "core/base/types.hpp"
 #include "core/base/units.hpp"
 #include "core/cholesky/ordering.hpp"
+#include "core/cholesky/single_values.hpp"
 #include "core/choose/make_choice.hpp"
 #include "core/choose/selector.hpp"
 #include "core/conformance/conformance.hpp"
@@ -41,6 +42,10 @@ SelectorOptions forced_scheduler(const std::string &name) {
   return options;
 }
 
+// Solves with a factor in single precision until a solution has the accuracy of the working one: each adds six to seven
+// digits less those that the condition takes.
+constexpr double solves_to_refine = 3;
+
 }  // namespace
 
 std::int64_t columns_class(std::int64_t n_rhs) {
@@ -49,11 +54,13 @@ std::int64_t columns_class(std::int64_t n_rhs) {
 }
 
 Analysis::Analysis(std::shared_ptr<Matrix> matrix, Settings settings, const std::string &saved)
-    : matrix_(std::move(matrix)), settings_(std::move(settings)) {
+    : matrix_(std::move(matrix)), settings_(std::move(settings)), factor_type_(matrix_->value_type()) {
   const Clock::time_point start = Clock::now();
+  if (settings_.precision != SXT_PRECISION_AUTO) choose_precision();
   saved.empty() ? find_structure() : load_structure(saved);
   shape_ = symbolic_->summary();
   seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+  if (settings_.precision == SXT_PRECISION_AUTO) choose_precision();
   find_scheduler();
 }
 
@@ -62,11 +69,18 @@ sxt_cholesky_query Analysis::query_of(const Asked &asked, const sxt_cholesky_que
   const double runs = asked.phase == SXT_CHOLESKY_FACTOR ? settings_.expected_factors : settings_.expected_solves;
   out.m = matrix_->query_part(SXT_KIND_CHOLESKY, sizeof out, runs);
   out.m.q.flags &= ~std::uint32_t{SXT_QUERY_MATRIX};  // the structure is the problem; kernels read no storage
+  if (single()) out.m.q.value_type = out.m.matrix_type = factor_type_;
+  if (single() && settings_.precision == SXT_PRECISION_ROUNDED) out.m.q.flags |= SXT_QUERY_ROUNDED;
   out.phase = asked.phase;
   out.factors = settings_.factorization;
   out.n_rhs = asked.phase == SXT_CHOLESKY_SOLVE ? asked.n_rhs : 0;
   out.n_sets = asked.n_sets;
   return out;
+}
+
+// What is corrected takes, beside solves: residuals of all right-hand sides.
+double Analysis::correction_seconds() const {
+  return (solves_to_refine + 1) * settings_.expected_solves * static_cast<double>(settings_.expected_rhs) * residual_s_;
 }
 
 // Whether `solver` works on a factor that `maker` made.
@@ -93,7 +107,7 @@ std::map<const registry::Kernel *, double> Analysis::totals(const sxt_cholesky_q
     double best = std::numeric_limits<double>::infinity();
     for (const auto &[solver, its] : solve)
       if (serves(*solver, *maker)) best = std::min(best, its);
-    seconds += best;
+    seconds += single() ? solves_to_refine * best + correction_seconds() : best;
   }
   return factor;
 }
@@ -191,14 +205,15 @@ void Analysis::find_structure() {
       find_order(context(), graph, settings_, [this](const sxt_cholesky_query &shape) { return least_seconds(shape); });
   method_ = std::move(found.method);
   notes_ = std::move(found.notes);
-  symbolic_.emplace(pattern, graph, std::move(found.elimination), found.partition, threads);
+  symbolic_ = std::make_shared<const Symbolic>(pattern, graph, std::move(found.elimination), found.partition, threads);
 }
 
 void Analysis::load_structure(const std::string &path) {
   require(
       settings_.order.empty() && settings_.permutation.empty() && settings_.amalgamation == 0 && settings_.block == 0,
       SXT_E_ARGUMENT, "options say an order or widths, which ", path, " says, too: leave them out");
-  symbolic_.emplace(Symbolic::load(path, pattern_of(*matrix_), matrix_->pattern_hash(), context().threads()));
+  symbolic_ = std::make_shared<const Symbolic>(
+      Symbolic::load(path, pattern_of(*matrix_), matrix_->pattern_hash(), context().threads()));
   const sxt_symbolic &s = symbolic_->view();
   const auto n_schur = static_cast<std::int64_t>(settings_.schur_rows.size());
   require(s.n - s.n_factored == n_schur, SXT_E_PLAN, path, " leaves ", s.n - s.n_factored,
@@ -306,17 +321,20 @@ sxt_analysis_info Analysis::info() const {
   info.supernodes = s.n_super;
   info.largest_front = s.max_rows;
   info.flops = s.flops;
-  info.factor_bytes = static_cast<std::uint64_t>(s.values * value_bytes(value_type()));
+  info.factor_bytes = static_cast<std::uint64_t>(s.values * value_bytes(factor_type_));
+  info.factor_type = factor_type_;
   for (const ChoicePtr &choice : {factor_choice_, solve_choice_}) {
     const auto [host, device] = session_bytes(*choice, s, context().machine());
     info.host_bytes += host;
     info.device_bytes += device;
   }
+  const auto values_bytes = static_cast<std::uint64_t>(info.nnz_a * value_bytes(factor_type_));
   info.host_bytes += symbolic_->bytes();
+  if (single()) info.host_bytes += values_bytes + SingleValues::bytes_a_row * static_cast<std::uint64_t>(s.n);
   if (context().device().on_host())
     info.host_bytes += info.factor_bytes + std::exchange(info.device_bytes, 0);
   else
-    info.device_bytes += info.factor_bytes + static_cast<std::uint64_t>(info.nnz_a * value_bytes(value_type()));
+    info.device_bytes += info.factor_bytes + values_bytes + (single() ? 8 * static_cast<std::uint64_t>(s.n) : 0);
   info.analysis_seconds = seconds_;
   info.predicted_factor_seconds = factor_choice_->run_s;
   info.predicted_solve_seconds = solve_seconds(settings_.expected_rhs);
@@ -351,6 +369,9 @@ Explanation Analysis::explain() const {
                       bytes(about.factor_bytes), "), ", about.supernodes, " supernodes, ", about.flops, " flops")},
       {"widths",
        text("supernodes narrower than ", about.amalgamation, " may be joined, block columns of ", about.block)},
+      {"precision",
+       single() ? text("factors in ", value_name(factor_type_), ", solutions refined to ", value_name(value_type()))
+                : text(value_name(factor_type_))},
       {"memory", text(bytes(about.host_bytes), " on the host, ", bytes(about.device_bytes), " on the device")},
       {"analysis", seconds_text(about.analysis_seconds)}};
   out.notes = notes_;

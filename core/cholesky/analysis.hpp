@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,7 +47,12 @@ class Analysis {
   Context &context() const noexcept { return matrix_->context(); }
   const Matrix &matrix() const noexcept { return *matrix_; }
   const std::shared_ptr<Matrix> &shared_matrix() const noexcept { return matrix_; }
-  sxt_value_type value_type() const noexcept { return matrix_->value_type(); }
+  sxt_value_type value_type() const noexcept { return matrix_->value_type(); }  // of A and of solutions
+  sxt_value_type factor_type() const noexcept { return factor_type_; }          // A's, or its single precision
+  bool single() const noexcept { return factor_type_ != value_type(); }
+  // The same structure for factors of A's own type: this analysis unless single(), else one that is made at the first
+  // call and lives as long. Throws as a constructor does where no scheduler serves. [any-thread]
+  const Analysis &in_working_precision() const;
   const Settings &settings() const noexcept { return settings_; }
   const sxt_symbolic &symbolic() const noexcept { return symbolic_->view(); }
   const std::string &method() const noexcept { return method_; }
@@ -88,6 +92,10 @@ class Analysis {
   std::int64_t place_of(std::int64_t row, std::int64_t col) const;
 
  private:
+  struct Working {};
+  Analysis(const Analysis &single, Working);  // the same structure
+  void choose_precision();
+  double correction_seconds() const;
   sxt_cholesky_query query_of(const Asked &asked, const sxt_cholesky_query &shape) const;
   std::map<const registry::Kernel *, double> totals(const sxt_cholesky_query &shape, std::int64_t n_sets) const;
   double least_seconds(const sxt_cholesky_query &shape) const;
@@ -99,7 +107,9 @@ class Analysis {
 
   std::shared_ptr<Matrix> matrix_;
   Settings settings_;
-  std::optional<Symbolic> symbolic_;
+  sxt_value_type factor_type_;
+  double residual_s_ = 0;  // predicted, of one right-hand side; only with factors in single precision
+  std::shared_ptr<const Symbolic> symbolic_;
   sxt_cholesky_query shape_{};  // what a query says of the structure
   std::string method_;          // of the order
   std::vector<std::string> notes_;
@@ -109,6 +119,8 @@ class Analysis {
   mutable std::mutex mutex_;                                                                  // of what follows
   mutable std::map<std::pair<std::int32_t, std::int64_t>, std::unique_ptr<Runner>> runners_;  // phase, columns
   mutable std::map<std::int64_t, double> seconds_of_;  // right-hand sides of a call
+  mutable std::mutex working_mutex_;
+  mutable std::unique_ptr<const Analysis> working_;
 };
 
 }  // namespace sextant::cholesky

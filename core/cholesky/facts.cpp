@@ -115,12 +115,12 @@ std::vector<double> numbers_at(Device &device, const void *there, std::int64_t n
   return out;
 }
 
-FactorFacts facts_of(const sxt_symbolic &symbolic, const double *pivots) {
+FactorFacts facts_of(const sxt_symbolic &symbolic, const double *pivots, const int *exponents) {
   FactorFacts facts;
   facts.least_pivot = symbolic.n_factored > 0 ? std::numeric_limits<double>::infinity() : 0;
   for (std::int64_t k = 0; k < symbolic.n_factored; ++k) {
-    const double pivot = pivots[k];
-    facts.log_determinant += std::log(std::fabs(pivot));
+    const double pivot = exponents ? std::ldexp(pivots[k], exponents[k]) : pivots[k];
+    facts.log_determinant += std::log(std::fabs(pivots[k])) + (exponents ? exponents[k] * std::log(2.0) : 0);
     (pivot > 0 ? facts.positive : pivot < 0 ? facts.negative : facts.zero) += 1;
     if (pivot < 0) facts.sign = -facts.sign;
     facts.least_pivot = std::min(facts.least_pivot, std::fabs(pivot));
@@ -132,24 +132,33 @@ FactorFacts facts_of(const sxt_symbolic &symbolic, const double *pivots) {
 
 const FactorFacts &Factor::facts() const {
   check_factored();
+  FactorPart &its = part();
+  const bool scaled = single_ && &its == &own_;
   const std::lock_guard lock(mutex_);
-  if (facts_) return *facts_;
+  if (its.facts) return *its.facts;
   auto facts = std::make_unique<FactorFacts>();
   Device &device = analysis_->context().device();
   const sxt_symbolic &symbolic = analysis_->symbolic();
   const std::int64_t n = symbolic.n;
-  const bool single = value_bytes(analysis_->value_type()) == 4 || analysis_->value_type() == SXT_C64;
+  const bool single = is_single(its.analysis->factor_type());
   DeviceBuffer there(device, static_cast<std::uint64_t>(n) * (single ? 4 : 8));
-  sxt_cholesky_args call = args(SXT_CHOLESKY_PIVOTS);
+  sxt_cholesky_args call = args(its, SXT_CHOLESKY_PIVOTS);
   call.b = there.data();
-  if (n > 0) analysis_->solver(1).run(&call.h);
+  if (n > 0) its.analysis->solver(1).run(&call.h);
   const std::vector<double> pivots = numbers_at(device, there.data(), n, single);
-  *facts = facts_of(symbolic, pivots.data());
+  std::vector<int> exponents;  // of 1 / s_i^2
+  if (scaled)
+    for (std::int64_t k = 0; k < symbolic.n_factored; ++k)
+      exponents.push_back(-2 * single_->exponent(symbolic.perm[k]));
+  *facts = facts_of(symbolic, pivots.data(), scaled ? exponents.data() : nullptr);
   facts->pivots.assign(static_cast<std::size_t>(n), 0);
-  for (std::int64_t k = 0; k < symbolic.n_factored; ++k)
-    facts->pivots[static_cast<std::size_t>(symbolic.perm[k])] = pivots[static_cast<std::size_t>(k)];
-  facts_ = std::move(facts);
-  return *facts_;
+  for (std::int64_t k = 0; k < symbolic.n_factored; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    facts->pivots[static_cast<std::size_t>(symbolic.perm[k])] =
+        scaled ? std::ldexp(pivots[at], exponents[at]) : pivots[at];
+  }
+  its.facts = std::move(facts);
+  return *its.facts;
 }
 
 double Factor::rcond() const {
@@ -193,7 +202,7 @@ void Factor::schur(void *out, std::int64_t ld) const {
   with_value_type(analysis_->value_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     std::vector<T> block(static_cast<std::size_t>(m * m));
-    const T *const there = static_cast<const T *>(factor_.data()) + symbolic.value_ptr[symbolic.n_super - 1];
+    const T *const there = own_.factor.as<const T>() + symbolic.value_ptr[symbolic.n_super - 1];
     analysis_->context().device().copy(block.data(), there, block.size() * sizeof(T));
     T *const to = static_cast<T *>(out);
     const auto conjugate = [](T x) {
@@ -242,22 +251,33 @@ void Factor::inverse(std::int64_t count, const std::int64_t *rows, const std::in
             cols[k], "), which is no entry of L: the selected inverse does not hold it");
   }
   if (count == 0) return;
+  const FactorPart &its = part();
+  const bool scaled = single_ && &its == &own_;
   Device &device = analysis_->context().device();
-  DeviceBuffer there(device, factor_.bytes());
-  sxt_cholesky_args call = args(SXT_CHOLESKY_INVERSE);
+  DeviceBuffer there(device, its.factor.bytes());
+  sxt_cholesky_args call = args(its, SXT_CHOLESKY_INVERSE);
   call.inverse = there.data();
-  analysis_->inverter().run(&call.h);
+  its.analysis->inverter().run(&call.h);
+  Buffer copy;
+  if (!device.on_host()) {
+    copy = Buffer(there.bytes(), analysis_->context().allocator());
+    device.copy(copy.data(), there.data(), there.bytes());
+  }
+  const void *const here = device.on_host() ? there.data() : copy.data();
   with_value_type(analysis_->value_type(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    Buffer copy;
-    const T *here = static_cast<const T *>(there.data());
-    if (!device.on_host()) {
-      copy = Buffer(there.bytes(), analysis_->context().allocator());
-      device.copy(copy.data(), there.data(), there.bytes());
-      here = copy.as<T>();
-    }
+    const auto entry = [&](std::int64_t k) {
+      const std::int64_t at = from[static_cast<std::size_t>(k)];
+      if (!scaled) return static_cast<const T *>(here)[at];
+      const double s = std::ldexp(1.0, single_->exponent(rows[k] - base)),
+                   t = std::ldexp(1.0, single_->exponent(cols[k] - base));
+      if constexpr (is_complex<T>)
+        return T(c128(static_cast<const c64 *>(here)[at]) * s * t);
+      else
+        return T(static_cast<double>(static_cast<const float *>(here)[at]) * s * t);
+    };
     for (std::int64_t k = 0; k < count; ++k) {
-      T value = here[from[static_cast<std::size_t>(k)]];
+      T value = entry(k);
       check_in_range("the inverse", value, rows[k] - base, cols[k] - base);
       if constexpr (is_complex<T>)
         if (turned[static_cast<std::size_t>(k)]) value = std::conj(value);

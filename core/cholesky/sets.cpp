@@ -25,6 +25,9 @@ using Clock = std::chrono::steady_clock;
 Sets::Sets(std::shared_ptr<Analysis> analysis, std::int64_t count)
     : analysis_(std::move(analysis)), count_(count), structure_(*analysis_), comparison_(*analysis_) {
   const Settings &settings = analysis_->settings();
+  require(!analysis_->single(), SXT_E_NOT_SUPPORTED,
+          "the analysis is for factors in single precision; sets are factored in the matrix's own: leave "
+          "options->factor_precision at SXT_PRECISION_WORKING");
   require(settings.schur_rows.empty(), SXT_E_NOT_SUPPORTED,
           "the analysis leaves rows to a Schur complement; sets are factored whole");
   require(settings.pivot_policy == SXT_PIVOT_FAIL || settings.pivot_value != 0, SXT_E_NOT_SUPPORTED,

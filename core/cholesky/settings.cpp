@@ -8,6 +8,12 @@
 
 namespace sextant::cholesky {
 
+std::string why_not_single(const Settings &settings) {
+  if (!settings.schur_rows.empty()) return "options->schur_rows, which leave a complement that nothing refines";
+  if (settings.pivot_policy != SXT_PIVOT_FAIL) return "an options->pivot_policy, which changes the matrix";
+  return settings.pivot_tolerance > 0 ? "an options->pivot_tolerance, which is for unscaled pivots" : "";
+}
+
 void check(const Settings &settings, std::int64_t n) {
   const auto is_one_of = [](std::int32_t value, std::int32_t least, std::int32_t most, const char *name,
                             const char *which) {
@@ -16,6 +22,12 @@ void check(const Settings &settings, std::int64_t n) {
   is_one_of(settings.factorization, SXT_LLH, SXT_LDLH, "factorization", "SXT_LLH (1) or SXT_LDLH (2)");
   is_one_of(settings.pivot_policy, SXT_PIVOT_FAIL, SXT_PIVOT_REPLACE, "pivot_policy",
             "SXT_PIVOT_FAIL (0), SXT_PIVOT_PERTURB (1) or SXT_PIVOT_REPLACE (2)");
+  is_one_of(settings.precision, SXT_PRECISION_WORKING, SXT_PRECISION_ROUNDED, "factor_precision",
+            "SXT_PRECISION_WORKING (0), SXT_PRECISION_SINGLE (1), SXT_PRECISION_AUTO (2) or SXT_PRECISION_ROUNDED (3)");
+  const std::string not_single = why_not_single(settings);
+  require(not_single.empty() || settings.precision == SXT_PRECISION_WORKING || settings.precision == SXT_PRECISION_AUTO,
+          SXT_E_ARGUMENT, "options->factor_precision is ", settings.precision, ", single precision, with ", not_single,
+          ": leave it SXT_PRECISION_WORKING");
   const auto is_size = [](double value, const char *name) {
     require(value >= 0 && std::isfinite(value), SXT_E_ARGUMENT, "options->", name, " is ", value,
             "; it must be finite and not negative");

@@ -15,6 +15,7 @@ struct Settings {
   std::vector<std::int32_t> permutation;  // empty: none was given
   std::vector<std::int32_t> schur_rows;   // in the caller's order
   sxt_factorization factorization = SXT_LLH;
+  sxt_factor_precision precision = SXT_PRECISION_WORKING;
   sxt_pivot_policy pivot_policy = SXT_PIVOT_FAIL;
   double pivot_tolerance = 0, pivot_value = 0;
   std::int64_t amalgamation = 0, block = 0;  // 0: the model chooses
@@ -25,6 +26,9 @@ struct Settings {
   std::uint64_t memory_limit = 0;
   bool recorded = true;  // the choices go into the context's plan
 };
+
+// What a factor in single precision cannot serve with these settings; "": nothing.
+std::string why_not_single(const Settings &settings);
 
 // Throws SXT_E_ARGUMENT, naming the option, for numbers without a meaning. n: rows of the matrix.
 void check(const Settings &settings, std::int64_t n);

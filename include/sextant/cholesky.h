@@ -34,6 +34,22 @@ enum {
   SXT_PIVOT_REPLACE = 2  /* it becomes pivot_value */
 };
 
+/* Which numbers a factor of f64 or c128 consists of; one of f32 or c64 has no smaller ones, and each value means the same. In
+ * single precision the factor takes half of the memory and less time; A is scaled before it by powers of two, so that its
+ * values may be of any size, and every solve is refined until its residual is what rounding in the working precision leaves.
+ * Where that fails for a matrix (values or condition are not for single precision), the factor is made again in the
+ * working precision, and the object stays there: sxt_cholesky_info.repeated. Not with schur_rows, a pivot_policy other
+ * than SXT_PIVOT_FAIL or a pivot_tolerance. */
+typedef int32_t sxt_factor_precision;
+enum {
+  SXT_PRECISION_WORKING = 0, /* as A's values */
+  SXT_PRECISION_SINGLE = 1,  /* f32, c64 */
+  SXT_PRECISION_AUTO = 2,    /* one of the two, by predicted seconds of all that is expected; the first where the second is
+                              * not possible */
+  SXT_PRECISION_ROUNDED = 3  /* SINGLE, and wide fronts may be updated by products of numbers rounded to 11 bits (TF32), where a
+                              * scheduler has them: for matrices of moderate condition */
+};
+
 /* How a pattern is analysed, and how its values will be factored. */
 typedef struct {
   uint64_t struct_size;
@@ -56,7 +72,7 @@ typedef struct {
   int32_t check_symmetry;       /* 1 (default): the values of A are compared with its transpose at each factorisation, unless
                                  * one triangle of it was given. 0: trust the caller: of a_ij and a_ji one is
                                  * read, and the order decides which */
-  int32_t reserved0;
+  sxt_factor_precision factor_precision; /* default SXT_PRECISION_WORKING */
   uint64_t memory_limit;        /* bytes that a factor may take in the device's memory; 0 (default): what is there */
 } sxt_analysis_options;
 
@@ -78,6 +94,8 @@ typedef struct {
   double analysis_seconds;      /* measured: order and structure */
   double predicted_factor_seconds, predicted_solve_seconds; /* by the scheduler that was chosen; solve: expected_rhs */
   int64_t amalgamation, block;  /* the widths in use: sxt_analysis_options */
+  sxt_value_type factor_type;   /* of the numbers of a factor: A's, or its single precision */
+  int32_t reserved0;
 } sxt_analysis_info;
 /* Set struct_size before the call. [any-thread] */
 SXT_API sxt_status sxt_analysis_get_info(const sxt_analysis *analysis, sxt_analysis_info *info);
@@ -109,7 +127,8 @@ SXT_API void sxt_factor_options_init(sxt_factor_options *options, uint64_t struc
  * refused (SXT_E_ARGUMENT, SXT_E_TYPE, SXT_E_DIMENSION) the object keeps what it holds; after any other failure it holds no factor. It can be
  * factored again in any case. SXT_E_NOT_POSITIVE_DEFINITE (names the row, counted as A's indices
  * are, and the pivot), SXT_E_NOT_FINITE, SXT_E_NOT_SYMMETRIC, SXT_E_DIMENSION (another pattern), SXT_E_TYPE, SXT_E_PLUGIN (a third
- * party's scheduler made a factor that does not solve). [exclusive] */
+ * party's scheduler made a factor that does not solve). A factor in single precision that fails is made again in the working one,
+ * which takes memory: SXT_E_MEMORY. [exclusive] */
 SXT_API sxt_status sxt_cholesky_factor(sxt_cholesky *cholesky, sxt_matrix *a, const sxt_factor_options *options);
 
 /* Which part of a solve is made. */
@@ -135,23 +154,30 @@ SXT_API void sxt_cholesky_solve_options_init(sxt_cholesky_solve_options *options
 /* What a solve did. */
 typedef struct {
   uint64_t struct_size;
-  int32_t refined, reserved0;   /* refinement steps taken */
-  double residual, residual_bound; /* of the worst right-hand side: |b - A x|_2 / |b|_2, exact within the bound; NaN where refine_steps is 0 */
+  int32_t refined;              /* refinement steps taken: solves with the factor after the first */
+  int32_t repeated;             /* 1: this solve made the factor again in the working precision */
+  double residual, residual_bound; /* of the worst right-hand side: |b - A x|_2 / |b|_2, exact within the bound; NaN where refine_steps is
+                                    * 0 and the factor is of the working precision */
   double solve_seconds, predicted_seconds; /* measured; by the model, without refinement */
 } sxt_cholesky_solve_report;
 
 /* n_rhs right-hand sides: column j lies at b + j ldb and x + j ldx, in values; b may be x (then ldb = ldx), else they lie apart. Plain
  * arrays as for sxt_pcg_solve_array. report may be NULL. SXT_E_STATE without a factor, or with refinement where A's values changed
- * since; SXT_E_DIMENSION, SXT_E_OVERFLOW, SXT_E_NOT_FINITE (b, with refinement). [any-thread] beside other solves */
+ * since; SXT_E_DIMENSION, SXT_E_OVERFLOW, SXT_E_NOT_FINITE (b, with refinement). With a factor in single precision every solve
+ * refines, whatever refine_steps is, and has no step of its own (SXT_E_NOT_SUPPORTED); where the factor is made again, also the errors of
+ * sxt_cholesky_factor. [any-thread] beside other solves */
 SXT_API sxt_status sxt_cholesky_solve(const sxt_cholesky *cholesky, int64_t n, int64_t n_rhs, const void *b, int64_t ldb, void *x,
                                       int64_t ldx, const sxt_cholesky_solve_options *options, sxt_cholesky_solve_report *report);
 
 /* What a factor says of itself, and how the last factorisation ended. */
 typedef struct {
   uint64_t struct_size;
-  int32_t factored, reserved0;   /* 1: there is a factor; all that follows is of it */
+  int32_t factored;              /* 1: there is a factor; all that follows is of it */
+  sxt_value_type factor_type;    /* of its numbers. Single precision: determinant, pivots and inertia have about 7 digits, and the
+                                  * inertia of an indefinite matrix is that of one so near */
   double log_determinant;        /* of |det A|; of the factored part where there is a Schur complement */
-  int32_t sign, reserved1;       /* of det A */
+  int32_t sign;                  /* of det A */
+  int32_t repeated;              /* 1: single precision did not serve, and the factor was made again in the working one */
   int64_t positive, negative, zero; /* eigenvalues of A of each sign: the inertia */
   double least_pivot, largest_pivot; /* of D, or squares of the diagonal of L, by size */
   int64_t changed_pivots;        /* by the pivot policy */
@@ -164,7 +190,7 @@ SXT_API sxt_status sxt_cholesky_get_info(const sxt_cholesky *cholesky, sxt_chole
 /* Rows whose pivots the policy changed, ascending in the order of elimination, counted as A's indices are: the first capacity of
  * them, 1024 at most; *count: how many there are in all. [any-thread] */
 SXT_API sxt_status sxt_cholesky_changed_pivots(const sxt_cholesky *cholesky, int64_t capacity, int64_t *rows, int64_t *count);
-/* n pivots by A's rows: of D, or squares of the diagonal of L. [any-thread] */
+/* n pivots by A's rows: of D, or squares of the diagonal of L; about 7 digits of a factor in single precision. [any-thread] */
 SXT_API sxt_status sxt_cholesky_diagonal(const sxt_cholesky *cholesky, int64_t n, double *pivots);
 /* 1 / (|A|_1 |A^-1|_1), estimated from a few solves (Hager 1984, Higham 1988): a lower bound of the reciprocal's inverse, most often
  * within a factor of 3. SXT_E_STATE where A's values changed since. [any-thread] */
@@ -174,7 +200,8 @@ SXT_API sxt_status sxt_cholesky_rcond(const sxt_cholesky *cholesky, double *rcon
 SXT_API sxt_status sxt_cholesky_schur(const sxt_cholesky *cholesky, int64_t n_schur, void *schur, int64_t ld);
 /* Entries (rows[k], cols[k]) of A^-1, which must be entries of A, of L or of the diagonal (SXT_E_INDEX names the one that is not), counted
  * as A's indices are: selected inversion (Takahashi, Fagan, Chin 1973; Erisman and Tinney 1975). Takes memory for another factor
- * meanwhile. SXT_E_NOT_FINITE where an entry left the range of the type. Not with a Schur complement. [any-thread] */
+ * meanwhile. Of a factor in single precision the entries have its accuracy, too. SXT_E_NOT_FINITE where an entry left the range of the
+ * type. Not with a Schur complement. [any-thread] */
 SXT_API sxt_status sxt_cholesky_inverse(const sxt_cholesky *cholesky, int64_t count, const int64_t *rows, const int64_t *cols,
                                         void *values);
 SXT_API void sxt_cholesky_destroy(sxt_cholesky *cholesky);

@@ -166,7 +166,8 @@ TEST_F(CholeskyRefuses, OptionsWithoutMeaning) {
   refused([&](auto &o) { o.n_schur = 4; }, "schur_rows");
   refused([&](auto &o) { o.expected_rhs = 0; }, "expected_rhs");
   refused([&](auto &o) { o.check_symmetry = 2; }, "check_symmetry is 2");
-  refused([&](auto &o) { o.reserved0 = 1; }, "reserved0 is 1");
+  refused([&](auto &o) { o.factor_precision = 4; }, "factor_precision is 4");
+  refused([&](auto &o) { o.factor_precision = -1; }, "factor_precision is -1");
   refused([&](auto &o) { o.expected_factors = INFINITY; }, "expected_factors is not finite");
   refused([&](auto &o) { o.expected_solves = NAN; }, "expected_solves is not finite");
   refused([&](auto &o) { o.block = -1; }, "block");

@@ -26,6 +26,19 @@ class Cholesky(CommandTest):
         for value in read_array(x):
             self.assertAlmostEqual(value, 1, places=12)
 
+    def test_factors_in_single_precision_solve_to_the_working_one(self):
+        matrix = self.file("a.mtx", grid(12))
+        report, messages = self.run_json("solve", matrix, "--method", "cholesky", "--factor-precision", "single")
+        self.assertEqual(messages, "")
+        self.assertEqual((report["status"], report["factor_type"], report["factor_repeated"]), ("SXT_OK", "f32", False))
+        self.assertGreaterEqual(report["corrections"], 1)
+        self.assertLessEqual(report["true_relative_residual"], 1e-14)
+        whole, _ = self.run_json("solve", matrix, "--method", "cholesky")
+        self.assertEqual((whole["factor_type"], whole["factor_bytes"]), ("f64", 2 * report["factor_bytes"]))
+        text = self.run_command("solve", matrix, "--method", "cholesky", "--factor-precision", "single")
+        self.assertIn("factor in f32, solution refined", text.stdout)
+        self.assert_fails("solve", matrix, "--factor-precision", "single", expect=USAGE, says="--factor-precision need")
+
     def test_options_of_conjugate_gradients_are_refused(self):
         matrix = self.file("a.mtx", grid(3))
         for option in (("--precond", "jacobi"), ("--engine", "x"), ("--save-plan", "p.toml"), ("--history", "h.csv"),

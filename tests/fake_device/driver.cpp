@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The fake libcuda.so.1: contexts, the current one of each thread, and the ledger of the other fakes.
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -76,6 +77,9 @@ void fake_fail(std::int64_t n, std::int32_t error) {
   ledger().failures = 0;
   ledger().lasting = 0;
 }
+static std::atomic<std::int32_t> streams_are_busy{0};
+void fake_busy(std::int32_t busy) { streams_are_busy = busy; }
+std::int32_t fake_is_busy() { return streams_are_busy; }
 void fake_limit_memory(std::int64_t bytes) {
   const std::lock_guard one(ledger().lock);
   ledger().memory_left = bytes;

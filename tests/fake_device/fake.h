@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /* The few error numbers of the runtime that the fakes give themselves; drivers use the same ones. */
-enum { FAKE_OK = 0, FAKE_INVALID_VALUE = 1, FAKE_NO_MEMORY = 2, FAKE_NO_DEVICE = 100, FAKE_INVALID_DEVICE = 101, FAKE_CAPTURING = 900 };
+enum { FAKE_OK = 0, FAKE_INVALID_VALUE = 1, FAKE_NO_MEMORY = 2, FAKE_NO_DEVICE = 100, FAKE_INVALID_DEVICE = 101, FAKE_NOT_READY = 600, FAKE_CAPTURING = 900 };
 /* Where memory lies, as the runtime numbers it. */
 enum { FAKE_UNREGISTERED = 0, FAKE_HOST = 1, FAKE_DEVICE = 2, FAKE_MANAGED = 3 };
 
@@ -23,6 +23,8 @@ void fake_fail(int64_t n, int32_t error);
 void fake_limit_memory(int64_t bytes);
 /* Whether devices reach each other's memory (as at first: 1). */
 void fake_join_devices(int32_t joined);
+/* From now on streams that are asked say that they are at work (as at first: 0). Nothing else changes. */
+void fake_busy(int32_t busy);
 int64_t fake_failures(void);            /* calls that were made to fail since fake_fail */
 /* "calls", "launches", "opened pools", "graph launches", "races" (order.h), "unsafe calls" of threads in the global
  * mode, "requests" for memory, or living objects: "contexts", "current", "streams", ... */
@@ -35,6 +37,7 @@ int32_t fake_release(const char *name); /* the same for calls that free somethin
 int32_t fake_devices(void);             /* SEXTANT_FAKE_DEVICES, default 1 */
 int32_t fake_current(void);             /* this thread's device, -1: none */
 int32_t fake_joined(void);
+int32_t fake_is_busy(void);
 int32_t fake_make_current(int32_t device); /* in the place of the one that is; FAKE_INVALID_DEVICE when there is none */
 void fake_add(const char *what, int64_t amount);
 void *fake_allocate(int32_t type, uint64_t bytes); /* zeros */

@@ -290,6 +290,12 @@ int cudaGraphInstantiate(void **ready, void *, unsigned long long) {
   return give("cudaGraphInstantiate", "graphs", ready, Graph{});
 }
 int cudaGraphLaunch(void *, void *stream) { return used(stream), fake_add("graph launches", 1), remember(fake_call("cudaGraphLaunch")); }
+int cudaGraphUpload(void *, void *stream) { return used(stream), remember(fake_call("cudaGraphUpload")); }
+int cudaStreamQuery(void *stream) {
+  used(stream);
+  if (const int error = fake_call("cudaStreamQuery")) return remember(error);
+  return fake_is_busy() ? FAKE_NOT_READY : FAKE_OK;
+}
 int cudaGraphDestroy(void *graph) { return take_back<Graph>("cudaGraphDestroy", "graphs", graph); }
 int cudaGraphExecDestroy(void *graph) { return take_back<Graph>("cudaGraphExecDestroy", "graphs", graph); }
 

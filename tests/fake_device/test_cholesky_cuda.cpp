@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Both CUDA schedulers over the fake libraries, through the C interface: tasks wait for one another, nothing is left
 // behind, each vendor call may fail, memory may be short at each allocation, and what candidates and refusals say.
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "plugins/cholesky/shared/structure.hpp"
@@ -23,7 +25,9 @@ using testing::HasSubstr;
 // Everything a program does with a factor, on a cube that has fronts of all widths.
 class Program {
  public:
-  Program(const char *scheduler, std::int64_t side, std::int64_t block) : scheduler_(scheduler), block_(block) {
+  Program(const char *scheduler, std::int64_t side, std::int64_t block,
+          sxt_factor_precision precision = SXT_PRECISION_WORKING)
+      : scheduler_(scheduler), block_(block), precision_(precision) {
     for (std::int64_t i = 0; i < side * side * side; ++i) {
       const auto put = [&](bool there, std::int64_t j) {
         if (there) col_.push_back(static_cast<std::int32_t>(j)), values_.push_back(j == i ? 7.0 : -1.0);
@@ -52,6 +56,7 @@ class Program {
     options.scheduler = scheduler_;
     options.order = "natural";
     options.block = block_;
+    options.factor_precision = precision_;
     step([&] { return sxt_analysis_create(matrix, &options, &analysis); });
     step([&] { return sxt_cholesky_create(analysis, &cholesky); });
     for (int round = 0; round < 2; ++round) step([&] { return sxt_cholesky_factor(cholesky, nullptr, nullptr); });
@@ -68,6 +73,7 @@ class Program {
  private:
   const char *scheduler_;
   std::int64_t block_;
+  sxt_factor_precision precision_;
   std::vector<std::int32_t> ptr_{0}, col_;
   std::vector<double> values_;
 };
@@ -125,6 +131,92 @@ TEST_F(CholeskyCuda, EveryCallMayFail) {
   }
 }
 
+// In single precision: scales, vectors and states of both types. Residuals of a fake device are 0, so nothing is
+// corrected.
+TEST_F(CholeskyCuda, EveryCallMayFailInSinglePrecision) {
+  for (const sxt_factor_precision precision : {SXT_PRECISION_SINGLE, SXT_PRECISION_ROUNDED}) {
+    Program program("cholesky.levels.cuda", 5, 16, precision);
+    ASSERT_EQ(program.run(), SXT_OK) << sxt_last_error(nullptr);
+    EXPECT_EQ(left_behind(), "");
+    EXPECT_EQ(faults(), "");
+    int failed = 0;
+    for (std::int64_t n = 1, failures = 1; failures > 0; n += 1 + n / 12) {
+      ASSERT_LT(n, 100000);
+      fake_fail(n, FAKE_NO_MEMORY);
+      const sxt_status status = program.run();
+      failures = fake_failures();
+      fake_fail(0, 0);
+      failed += status < 0;
+      EXPECT_EQ(left_behind(), "") << precision << ", call " << n << ", " << fake_failed_call();
+    }
+    EXPECT_GE(failed, 10);
+  }
+}
+
+// A hundred rounds take no memory of the device, nor pinned memory.
+TEST_F(CholeskyCuda, RoundsOfFactorAndSolveTakeNoMemory) {
+  sxt_context *context = nullptr;
+  ASSERT_EQ(fake_test::open(&context), SXT_OK);
+  const std::vector<std::int32_t> ptr = {0, 2, 5, 7}, col = {0, 1, 0, 1, 2, 1, 2};
+  const std::vector<double> values = {4, -1, -1, 4, -1, -1, 4};
+  sxt_matrix *matrix = nullptr;
+  sxt_analysis *analysis = nullptr;
+  sxt_cholesky *cholesky = nullptr;
+  ASSERT_EQ(sxt_matrix_from_csr(context, 3, 3, ptr.data(), col.data(), values.data(), nullptr, &matrix), SXT_OK);
+  sxt_analysis_options options;
+  sxt_analysis_options_init(&options, sizeof options);
+  options.scheduler = "cholesky.levels.cuda";
+  ASSERT_EQ(sxt_analysis_create(matrix, &options, &analysis), SXT_OK);
+  ASSERT_EQ(sxt_cholesky_create(analysis, &cholesky), SXT_OK);
+  void *x = fake_allocate(FAKE_DEVICE, 3 * sizeof(double));
+  std::int64_t before = 0;
+  for (int round = 0; round < 101; ++round) {
+    if (round == 1) before = fake_count("requests");  // the first solve opens a session
+    ASSERT_EQ(sxt_cholesky_factor(cholesky, nullptr, nullptr), SXT_OK) << sxt_last_error(context);
+    ASSERT_EQ(sxt_cholesky_solve(cholesky, 3, 1, x, 3, x, 3, nullptr, nullptr), SXT_OK) << sxt_last_error(context);
+  }
+  EXPECT_GT(before, 0);
+  EXPECT_EQ(fake_count("requests"), before);
+  fake_free(x);
+  sxt_cholesky_destroy(cholesky), sxt_analysis_destroy(analysis);
+  sxt_matrix_destroy(matrix), sxt_context_destroy(context);
+}
+
+// The device is at work, and another thread cancels: the call ends, and the next one works.
+TEST_F(CholeskyCuda, IsCancelledWhileTheDeviceWorks) {
+  sxt_context *context = nullptr;
+  ASSERT_EQ(fake_test::open(&context), SXT_OK);
+  const std::vector<std::int32_t> ptr = {0, 1, 2}, col = {0, 1};
+  const std::vector<double> values = {4, 4};
+  sxt_matrix *matrix = nullptr;
+  sxt_analysis *analysis = nullptr;
+  sxt_cholesky *cholesky = nullptr;
+  ASSERT_EQ(sxt_matrix_from_csr(context, 2, 2, ptr.data(), col.data(), values.data(), nullptr, &matrix), SXT_OK);
+  sxt_analysis_options options;
+  sxt_analysis_options_init(&options, sizeof options);
+  options.scheduler = "cholesky.levels.cuda";
+  ASSERT_EQ(sxt_analysis_create(matrix, &options, &analysis), SXT_OK);
+  ASSERT_EQ(sxt_cholesky_create(analysis, &cholesky), SXT_OK);
+  std::int32_t cancel = 0;
+  sxt_factor_options factor;
+  sxt_factor_options_init(&factor, sizeof factor);
+  factor.cancel = &cancel;
+  EXPECT_EQ(sxt_cholesky_factor(cholesky, nullptr, &factor), SXT_OK) << "an idle device is not cancelled";
+  fake_busy(1);
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    __atomic_store_n(&cancel, 1, __ATOMIC_RELEASE);
+  });
+  EXPECT_EQ(sxt_cholesky_factor(cholesky, nullptr, &factor), SXT_NOT_CONVERGED) << sxt_last_error(context);
+  other.join();
+  fake_busy(0);
+  EXPECT_EQ(sxt_cholesky_factor(cholesky, nullptr, nullptr), SXT_OK) << sxt_last_error(context);
+  EXPECT_EQ(faults(), "");
+  sxt_cholesky_destroy(cholesky), sxt_analysis_destroy(analysis);
+  sxt_matrix_destroy(matrix), sxt_context_destroy(context);
+  EXPECT_EQ(left_behind(), "");
+}
+
 TEST_F(CholeskyCuda, HasCandidatesForEachMappingAndRefusesTheInverse) {
   sxt_cholesky_query q = chain(40);
   const auto list = ask_candidates(kernel(), &q.m.q, make_gpu());
@@ -144,6 +236,16 @@ TEST_F(CholeskyCuda, LevelsHaveCandidatesForEachWidthAndRefuseWhatTheyCannot) {
   for (const sxt_candidate &each : list)
     for (std::uint32_t t = 0; t < each.n_terms; ++t)
       EXPECT_TRUE(std::isfinite(each.terms[t]) && each.terms[t] >= 0) << t;
+  // f32: three TF32 products for one, multiply-adds, and one product where the answer is corrected.
+  sxt_cholesky_query single = chain(40, SXT_F32);
+  const auto exact = ask_candidates(kernel("levels"), &single.m.q, make_gpu());
+  ASSERT_EQ(exact.size(), 12u);
+  for (const sxt_candidate &each : exact) EXPECT_TRUE(each.launch[2] == 0 || each.launch[2] == 3);
+  single.m.q.flags |= SXT_QUERY_ROUNDED;
+  const auto rounded = ask_candidates(kernel("levels"), &single.m.q, make_gpu());
+  ASSERT_EQ(rounded.size(), 18u);
+  EXPECT_EQ(rounded.back().launch[2], 1);
+  EXPECT_LT(rounded.back().terms[4], exact.front().terms[4]) << "operations count for less";
   q.height = 30000;
   EXPECT_THAT(plugin_test::refusal(kernel("levels"), &q.m.q, make_gpu()), HasSubstr("30000 levels"));
   q.height = 40, q.factors = SXT_FACTORS_LDLH;

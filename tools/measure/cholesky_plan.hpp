@@ -16,6 +16,7 @@ namespace gpu_test {
 
 struct CholeskyLaunch {
   std::int64_t streams, mapping;
+  std::int64_t products = 0;  // of cholesky.levels.cuda in f32: TF32 products for one
 };
 
 // Calls f(table) for each table of a saved plan, and gives all of them back as f leaves them.
@@ -37,7 +38,8 @@ inline bool is_factor_entry(const std::string &table) {
          table.find("role = \"cholesky/factor\"") != std::string::npos;
 }
 inline std::string text_of(const CholeskyLaunch &launch) {
-  return "launch = [ " + std::to_string(launch.streams) + ", " + std::to_string(launch.mapping) + ", 0, 0 ]";
+  return "launch = [ " + std::to_string(launch.streams) + ", " + std::to_string(launch.mapping) + ", " +
+         std::to_string(launch.products) + ", 0 ]";
 }
 
 inline std::string read_text(const std::string &path) {

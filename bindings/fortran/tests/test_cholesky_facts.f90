@@ -10,6 +10,7 @@ program test_cholesky_facts
   call make_problem()
   call facts()
   call changed()
+  call in_single()
   call complement()
   call own_order()
   call saved()
@@ -91,6 +92,29 @@ contains
     call check(size(wide_rows) == size(rows), 'the same with 64 bits')
     call cholesky%diagonal(pivots, stat)
     call check(maxval(abs(pivots - [1, -5, 2, -5])) <= 0, 'the pivots by rows')
+  end subroutine
+
+  ! A factor in single precision, and a solution that has the digits of the working one.
+  subroutine in_single()
+    type(sextant_matrix) :: a
+    type(sextant_analysis) :: analysis
+    type(sextant_cholesky) :: cholesky
+    type(sextant_analysis_settings) :: settings
+    type(sextant_analysis_info) :: sizes
+    type(sextant_cholesky_info) :: info
+    type(sextant_cholesky_report) :: report
+    complex(real64) :: x(n)
+    integer :: stat
+    settings%factor_precision = sxt_precision_single
+    call start(a, analysis, cholesky, settings)
+    call analysis%info(sizes, stat)
+    call cholesky%info(info, stat)
+    call check(sizes%factor_type == sxt_c64 .and. info%factor_type == sxt_c64 .and. .not. info%repeated, 'it is of c64')
+    x = rhs(:, 1)
+    call cholesky%solve(x, report=report, stat=stat)
+    call check_status(stat, sxt_ok, 'a refined solve: '//report%message)
+    call check(report%refined >= 1 .and. .not. report%repeated .and. report%residual <= 1.0e-14_real64, 'it was refined')
+    call check(maxval(abs(x - matmul(inverse, rhs(:, 1)))) <= 1.0e-12_real64, 'to the working precision')
   end subroutine
 
   subroutine complement()

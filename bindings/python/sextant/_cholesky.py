@@ -36,6 +36,8 @@ class Analysis(Closing):
         "llh" (default; A is positive definite) or "ldlh" (also quasi-definite).
     pivot_policy : str, optional
         "fail" (default), "perturb" or "replace", with pivot_tolerance and pivot_value.
+    factor_precision : str, optional
+        "working" (default), "single" (half of the memory; solves are refined to the working precision), "auto" or "rounded".
     schur_rows : sequence of int, optional
         Rows that are left unfactored.
     expected_factors, expected_solves, expected_rhs : optional
@@ -92,7 +94,7 @@ class Analysis(Closing):
         """Sizes, predicted seconds and bytes."""
         filled = _options.answer("sxt_analysis_info")
         self.context._call(lib.sxt_analysis_get_info, self._use(), filled)
-        return from_struct(AnalysisInfo, filled)
+        return from_struct(AnalysisInfo, filled, factor_type=_arrays.DTYPES[filled.factor_type].name)
 
     @property
     def method(self) -> str:
@@ -198,7 +200,8 @@ class Cholesky(Closing):
         """Log-determinant, inertia, pivots, and how the last factorisation ended."""
         filled = _options.answer("sxt_cholesky_info")
         self.context._call(lib.sxt_cholesky_get_info, self._use(), filled)
-        return from_struct(CholeskyInfo, filled)
+        of_factor = _arrays.DTYPES.get(filled.factor_type)
+        return from_struct(CholeskyInfo, filled, factor_type=of_factor.name if of_factor else "")
 
     def _factored(self) -> CholeskyInfo:
         info = self.info

@@ -20,6 +20,8 @@ NAMES = {
     "triangle": {"full": lib.SXT_FULL, "lower": lib.SXT_LOWER, "upper": lib.SXT_UPPER},
     "duplicates": {"sum": lib.SXT_DUPLICATES_SUM, "refuse": lib.SXT_DUPLICATES_REFUSE},
     "factorization": {"llh": lib.SXT_LLH, "ldlh": lib.SXT_LDLH},
+    "factor_precision": {"working": lib.SXT_PRECISION_WORKING, "single": lib.SXT_PRECISION_SINGLE, "auto": lib.SXT_PRECISION_AUTO,
+                         "rounded": lib.SXT_PRECISION_ROUNDED},
     "pivot_policy": {"fail": lib.SXT_PIVOT_FAIL, "perturb": lib.SXT_PIVOT_PERTURB, "replace": lib.SXT_PIVOT_REPLACE},
     "step": {"all": lib.SXT_STEP_ALL, "forward": lib.SXT_STEP_FORWARD, "diagonal": lib.SXT_STEP_DIAGONAL, "backward": lib.SXT_STEP_BACKWARD},
     "definiteness": {"definite": lib.SXT_DEFINITE, "indefinite": lib.SXT_INDEFINITE, "try": lib.SXT_TRY_DEFINITE},

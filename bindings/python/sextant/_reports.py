@@ -109,7 +109,7 @@ class AnalysisInfo:
     """What an analysis found and predicts.
 
     nnz_l counts entries of L with its diagonal; factor_bytes are those of a factor, host_bytes and device_bytes of all that one
-    Cholesky object takes; flops are of one factorisation in real arithmetic."""
+    Cholesky object takes; flops are of one factorisation in real arithmetic; factor_type is the type of a factor's numbers, such as "float64"."""
 
     n: int
     nnz_a: int
@@ -126,15 +126,19 @@ class AnalysisInfo:
     predicted_solve_seconds: float
     amalgamation: int
     block: int
+    factor_type: str
 
 
 @dataclass(frozen=True)
 class CholeskyInfo:
     """What a factor says of itself, and how the last factorisation ended.
 
-    log_determinant is of |det A|, sign of det A; positive, negative and zero count eigenvalues; failed_row is -1 where none failed."""
+    log_determinant is of |det A|, sign of det A; positive, negative and zero count eigenvalues; failed_row is -1 where none failed;
+    factor_type is the type of the factor's numbers ("": there is none), repeated that single precision did not serve."""
 
     factored: bool
+    factor_type: str
+    repeated: bool
     log_determinant: float
     sign: int
     positive: int
@@ -154,9 +158,10 @@ class CholeskyReport:
     """What a direct solve did.
 
     refined counts steps of refinement; residual is |b - A x| / |b| of the worst right-hand side, exact within residual_bound, NaN
-    without refinement."""
+    without refinement; repeated: the solve made the factor again in the working precision."""
 
     refined: int
+    repeated: bool
     residual: float
     residual_bound: float
     solve_seconds: float

@@ -36,6 +36,19 @@ def test_solves_and_facts(cpu, random, dtype):
     numpy.testing.assert_allclose(factor.inverse(places, places), numpy.diag(numpy.linalg.inv(dense)), atol=eps)
 
 
+@pytest.mark.parametrize("dtype, narrow", [(numpy.float64, "float32"), (numpy.complex128, "complex64")])
+def test_single_precision_is_refined(cpu, random, dtype, narrow):
+    dense = hermitian(random, 40, dtype)
+    factor = sextant.Cholesky(sextant.Matrix(scipy.sparse.csr_array(dense), context=cpu), factor_precision="single")
+    assert factor.analysis.info.factor_type == factor.info.factor_type == narrow and not factor.info.repeated
+    b = random.standard_normal(40).astype(dtype)
+    x, report = factor.solve(b, full_output=True)
+    assert report.refined >= 1 and not report.repeated and report.residual < 1e-14
+    numpy.testing.assert_allclose(x, numpy.linalg.solve(dense, b), atol=1e-13)
+    with pytest.raises(sextant.ArgumentError, match="factor_precision must be one of"):
+        sextant.Analysis(scipy.sparse.csr_array(dense), factor_precision="half")
+
+
 def test_factored_again(cpu):
     matrix, a = sextant.Matrix(line(30), context=cpu), line(30)
     factor = sextant.Cholesky(matrix)

@@ -53,8 +53,8 @@ void check_options(const SolveOptions &options) {
   const bool direct = options.method == "cholesky";
   if (const std::string name = option_of_pcg(options); direct && !name.empty())
     fail(exit_usage, "{} is an option of conjugate gradients: --method cholesky has none", name);
-  if (!direct && (options.order != "auto" || !options.scheduler.empty()))
-    fail(exit_usage, "--order and --scheduler need --method cholesky");
+  if (!direct && (options.order != "auto" || !options.scheduler.empty() || options.factor_precision != "working"))
+    fail(exit_usage, "--order, --scheduler and --factor-precision need --method cholesky");
   if (options.rhs_ones && !options.rhs.empty()) fail(exit_usage, "--rhs and --rhs-ones exclude each other");
   if (options.plan_required && options.plan.empty()) fail(exit_usage, "--plan-required needs --plan FILE");
   if (is_standard_input(options.matrix) && is_standard_input(options.rhs))
@@ -175,6 +175,11 @@ void add_choice_options(CLI::App &app, SolveOptions &options) {
   app.add_option("--scheduler", options.scheduler,
                  "Kernel that factors, with --method cholesky: cholesky.tasks.cpu, ...")
       ->group(group);
+  app.add_option("--factor-precision", options.factor_precision,
+                 "Of the factor, with --method cholesky: working, single (solves are refined), auto, or rounded")
+      ->group(group)
+      ->capture_default_str()
+      ->check(one_of({"working", "single", "auto", "rounded"}));
   options.setup.add(app, group);
   app.add_option("--plan", options.plan, "Follow the choices saved in this file where they still fit")->group(group);
   app.add_flag("--plan-required", options.plan_required, "A plan that no longer fits is an error")->group(group);

@@ -19,6 +19,13 @@ namespace {
 // Corrections that a solve may take; two are enough where the factor is any good.
 constexpr std::int32_t most_corrections = 5;
 
+sxt_factor_precision precision_of(const std::string &name) {
+  return name == "single"    ? SXT_PRECISION_SINGLE
+         : name == "auto"    ? SXT_PRECISION_AUTO
+         : name == "rounded" ? SXT_PRECISION_ROUNDED
+                             : SXT_PRECISION_WORKING;
+}
+
 struct Solved {
   sxt_analysis_info analysis{};
   sxt_cholesky_info factor{};
@@ -86,6 +93,8 @@ void print_json_report(const Solved &solved, const LoadedMatrix &matrix, const S
   json["predicted_factor_seconds"] = analysis.predicted_factor_seconds;
   json["measured_factor_seconds"] = solved.factor.factor_seconds;
   json["corrections"] = solved.solve.refined;
+  json["factor_type"] = value_type_name(solved.factor.factor_type);
+  json["factor_repeated"] = solved.factor.repeated != 0;
   json["log_determinant"] = solved.factor.log_determinant;
   print_json(json);
 }
@@ -96,6 +105,9 @@ void print_text_report(const Solved &solved, const std::string &explanation, con
   print("rhs        {}\n", rhs_text(asked));
   print("method     cholesky, order {}: {} entries of L, {:.3g} flops\n", solved.method, solved.analysis.nnz_l,
         solved.analysis.flops);
+  if (solved.factor.repeated || solved.factor.factor_type != matrix.info.value_type)
+    print("           factor in {}{}\n", value_type_name(solved.factor.factor_type),
+          solved.factor.repeated ? ": single precision did not serve this matrix" : ", solution refined");
   if (comparison.is_object()) print("           {}\n", text_of(comparison, "why"));
   for (const Json &note : solved.explanation["notes"]) print("           {}\n", note.get<std::string>());
   print("plan\n");
@@ -122,6 +134,7 @@ Analysis analyse(sxt_context *context, const LoadedMatrix &matrix, const SolveOp
   options.expected_solves = asked.setup.expected_solves;
   options.symmetry_tolerance = asked.setup.symmetry_tolerance;
   options.check_symmetry = asked.setup.assume_symmetric ? 0 : 1;
+  options.factor_precision = precision_of(asked.factor_precision);
   sxt_analysis *analysis = nullptr;
   const Waiting waiting("analysing", asked.context);
   check(sxt_analysis_create(matrix.handle.get(), &options, &analysis), context);

@@ -15,7 +15,7 @@ namespace tool {
 
 struct SolveOptions : SolverOptions {
   ContextOptions context;
-  std::string matrix, rhs, method = "auto", order = "auto", scheduler;
+  std::string matrix, rhs, method = "auto", order = "auto", scheduler, factor_precision = "working";
   std::string plan, save_plan, output, history, keep;
   bool rhs_ones = false, plan_required = false, json = false, verbose = false;
 };

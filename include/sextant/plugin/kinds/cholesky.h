@@ -65,6 +65,11 @@ enum {
 /* The factorisations; as in sextant/cholesky.h. */
 enum { SXT_FACTORS_LLH = 1, SXT_FACTORS_LDLH = 2 };
 
+enum {
+  SXT_QUERY_ROUNDED = 1u << 16       /* a permission: products may round what they multiply below the value type's
+                                      * precision, as the caller corrects the answer */
+};
+
 typedef struct {
   sxt_matrix_query m;         /* of A; value_type is the factor's */
   int32_t phase;              /* SXT_CHOLESKY_FACTOR, _SOLVE or _INVERSE: what is predicted, and what sessions are made for */

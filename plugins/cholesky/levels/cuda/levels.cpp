@@ -25,7 +25,10 @@ Widths widths_of(const sxt_candidate *candidate, const sxt_cholesky_query &q) {
   Widths widths;
   widths.number = static_cast<std::int64_t>(value_bytes(q.m.q.value_type));
   if (is_solve(q.phase)) widths.columns = solve_room(q).group();
+  widths.wide_tiles = q.m.q.value_type == SXT_F64;
   if (!candidate || candidate->launch[0] < panel_columns) return widths;
+  if (q.m.q.value_type == SXT_F32 && (candidate->launch[2] == 1 || candidate->launch[2] == 3))
+    widths.products = candidate->launch[2], widths.wide_tiles = true;
   widths.block = candidate->launch[0] / panel_columns * panel_columns;
   widths.most_small = std::clamp<std::int64_t>(candidate->launch[1], 40, 200);
   return widths;
@@ -49,12 +52,18 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
   const auto &q = as<sxt_cholesky_query>(query);
   CandidateList list(out, capacity, count);
   if (is_solve(q.phase)) return fill_solve_model(list.add(), q), SXT_OK;
-  for (const std::int64_t block : {256, 128, 512})
-    for (const std::int64_t small : {88, 200}) {
-      Widths widths;
-      widths.block = block, widths.most_small = small;
-      fill_factor_model(list.add(), q, widths);
-    }
+  const auto add = [&](std::int64_t products) {
+    for (const std::int64_t block : {256, 128, 512})
+      for (const std::int64_t small : {88, 200}) {
+        Widths widths;
+        widths.block = block, widths.most_small = small, widths.products = products;
+        fill_factor_model(list.add(), q, widths);
+      }
+  };
+  const bool f32 = q.m.q.value_type == SXT_F32;
+  if (f32) add(3);
+  add(0);
+  if (f32 && (q.m.q.flags & SXT_QUERY_ROUNDED)) add(1);
   return SXT_OK;
 }
 

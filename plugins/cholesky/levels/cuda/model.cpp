@@ -17,6 +17,12 @@ using sextant_cholesky::put_terms;
 // calibration knows better.
 constexpr double slower[SXT_CHOLESKY_CLASSES] = {45, 19, 6, 3, 1.65, 1.2, 1.05};
 
+// The time of an operation over one of f64 on tensor cores.
+double slower_than_f64(sxt_value_type type, std::int64_t products) {
+  if (type == SXT_F64) return 1;
+  return products == 1 ? 0.4 : products == 3 ? 0.7 : 1.5;
+}
+
 constexpr double little = 256 << 20;  // bytes
 constexpr double most_sets = 32768;   // rows of blocks of a launch
 
@@ -67,8 +73,8 @@ void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, co
   const double complex = operations_of(q.m.q.value_type) / 2, block = static_cast<double>(widths.block);
   double flops[3] = {};  // of fronts of up to 16, 256 and more columns
   for (int c = 0; c < SXT_CHOLESKY_CLASSES; ++c) flops[c < 2 ? 0 : c < 4 ? 1 : 2] += q.classes[c].flops * slower[c];
-  // No tensor cores for other types; block columns are read again by each product.
-  const double scale = sets * complex * (q.m.q.value_type != SXT_F64 ? 1.5 : 1) * (1 + 16 / block);
+  // Block columns are read again by each product.
+  const double scale = sets * complex * slower_than_f64(q.m.q.value_type, widths.products) * (1 + 16 / block);
   const double rounds = std::ceil(sets / static_cast<double>(factor_room(q, 0.6 * q.update_values).sets));
   put_terms(
       candidate, level_terms,
@@ -76,7 +82,7 @@ void fill_factor_model(sxt_candidate &candidate, const sxt_cholesky_query &q, co
        rounds * q.narrow_level_columns, rounds * q.wide_level_columns, rounds * q.level_rows, rounds * q.level_children,
        sets * number * 2 * static_cast<double>(q.values), sets * number * 3 * q.update_values, scale * flops[0],
        scale * flops[1], scale * flops[2], sets * 100 * static_cast<double>(q.n_super)});
-  candidate.launch[0] = widths.block, candidate.launch[1] = widths.most_small;
+  candidate.launch[0] = widths.block, candidate.launch[1] = widths.most_small, candidate.launch[2] = widths.products;
   candidate.working_set_bytes = number * static_cast<double>(q.values);
   candidate.model_class = 1;
   candidate.setup_s = 3e-3 + 2e-7 * static_cast<double>(q.n_super) + 8e-9 * static_cast<double>(q.index_size + q.m.nnz);

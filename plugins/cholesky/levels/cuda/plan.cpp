@@ -174,7 +174,7 @@ Group Plan::products(std::vector<Job> list) {
   out.first = static_cast<std::int64_t>(jobs.size());
   std::int64_t wide = 0;
   for (const Job &job : list) wide += tiles_of(fronts[job.front].rows, job.c0, job.c1, wide_tile);
-  out.tile = wide >= many_tiles ? wide_tile : tile;
+  out.tile = widths.wide_tiles && wide >= many_tiles ? wide_tile : tile;
   for (Job &job : list) {
     job.first_block = static_cast<std::int32_t>(out.blocks);
     job.blocks = static_cast<std::int32_t>(tiles_of(fronts[job.front].rows, job.c0, job.c1, out.tile));

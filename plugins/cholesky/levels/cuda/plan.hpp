@@ -37,6 +37,8 @@ struct Widths {
   std::int64_t number = 8;       // bytes of a number
   std::int64_t most_small = 88;  // KiB of shared memory for a front that is no large one
   std::int64_t columns = 1;      // right-hand sides of a group
+  std::int64_t products = 0;     // f32: TF32 products for one of f32, 1 or 3 (product_kernels.cuh); 0: multiply-adds
+  bool wide_tiles = true;        // products may go by tiles of 128, as those on tensor cores do
 };
 
 // Bytes of shared memory of the classes of small fronts, ascending.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Products of large fronts: columns c0 .. c1-1 and rows from c0 on lose L(rows, k0 .. k1-1) L(columns, k0 .. k1-1)^H
 // (in L D L^H with D between them), in square tiles on and below the diagonal. f64 goes by the tensor cores'
-// double-precision instruction, tiles of 64 or 128; other types by multiply-adds in tiles of 64. Bound: arithmetic; a
-// tile of 128 reads 1/64 number an operation pair.
+// double-precision instruction, f32 by their TF32 one where the launch says so, both in tiles of 64 or 128; the rest by
+// multiply-adds in tiles of 64. Bound: arithmetic; a tile of 128 reads 1/64 number an operation pair.
 #pragma once
 
 #include "numbers.cuh"
@@ -100,13 +100,22 @@ __global__ void __launch_bounds__(product_threads) subtract_products(Numbers<T> 
   }
 }
 
-// ---- f64 on tensor cores -------------------------------------------------------------------------------------------
+// ---- f64 and f32 on tensor cores ---------------------------------------------------------------------------------
+
+// f32: a number is split in two of TF32's 11 significant bits each, whose products but the one of both low halves are
+// added, the small ones first (three products keep the accuracy of multiply-adds); or rounded to 11 bits (one product).
+enum class Products { f64 = 0, one = 1, three = 3 };
 
 constexpr int mma_depth = 16, mma_stages = 3;
 
-constexpr int mma_ld(int size) { return size + 4; }  // a warp's reads of 4 columns and 8 rows meet no bank twice
+// Numbers between two columns: a warp's reads of 4 columns and 8 rows meet no bank twice.
+template <class T>
+constexpr int mma_ld(int size) {
+  return size + (sizeof(T) == 8 ? 4 : 8);
+}
+template <class T>
 constexpr std::size_t mma_shared(int size) {
-  return sizeof(double) * mma_stages * 2 * mma_depth * static_cast<std::size_t>(mma_ld(size));
+  return sizeof(T) * mma_stages * 2 * mma_depth * static_cast<std::size_t>(mma_ld<T>(size));
 }
 
 // c (16 x 8) += a (16 x 8) b (8 x 8), spread over a warp: lane 4 g + t has a's rows g and g + 8, columns t and t + 4;
@@ -126,11 +135,67 @@ __device__ __forceinline__ void multiply_add(double (&c)[4], const double (&a)[4
                    : "d"(a[2 * k + half]), "d"(b[k]));
 #endif
 }
+__device__ __forceinline__ void multiply_add(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+#ifdef __CUDA_ARCH__
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#endif
+}
+
+// Some numbers as TF32: rounded to nearest, and what that leaves. Integer arithmetic: the conversion instruction runs
+// at a quarter of its rate.
+template <int count>
+struct SplitNumbers {
+  unsigned high[count], low[count];
+  __device__ __forceinline__ explicit SplitNumbers(const float (&x)[count]) {
+#pragma unroll
+    for (int e = 0; e < count; ++e) {
+      high[e] = (__float_as_uint(x[e]) + 0x1000u) & 0xffffe000u;
+      low[e] = __float_as_uint(x[e] - __uint_as_float(high[e]));
+    }
+  }
+};
+
+// sum[i][j] += a[i] b[j]. Instructions on one accumulator wait for one another: neighbours take turns.
+template <Products, int m, int n>
+__device__ __forceinline__ void add_products(double (&sum)[m][n][4], const double (&a)[m][4], const double (&b)[n][2]) {
+#pragma unroll
+  for (int i = 0; i < m; ++i)
+#pragma unroll
+    for (int j = 0; j < n; ++j) multiply_add(sum[i][j], a[i], b[j]);
+}
+template <Products products, int m, int n>
+__device__ __forceinline__ void add_products(float (&sum)[m][n][4], const float (&a)[m][4], const float (&b)[n][2]) {
+  unsigned high[n][2], low[n][2];
+#pragma unroll
+  for (int j = 0; j < n; ++j) {
+    const SplitNumbers<2> split(b[j]);
+#pragma unroll
+    for (int e = 0; e < 2; ++e) high[j][e] = split.high[e], low[j][e] = split.low[e];
+  }
+#pragma unroll
+  for (int i = 0; i < m; ++i) {
+    const SplitNumbers<4> split(a[i]);
+    if constexpr (products == Products::three) {
+#pragma unroll
+      for (int j = 0; j < n; ++j) multiply_add(sum[i][j], split.low, high[j]);
+#pragma unroll
+      for (int j = 0; j < n; ++j) multiply_add(sum[i][j], split.high, low[j]);
+    }
+#pragma unroll
+    for (int j = 0; j < n; ++j) multiply_add(sum[i][j], split.high, high[j]);
+  }
+}
 
 // One number into shared memory, or zero, while the block goes on.
-__device__ __forceinline__ void fetch_later(double *to, const double *from, int bytes) {
+template <class T>
+__device__ __forceinline__ void fetch_later(T *to, const T *from, bool there) {
   const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(address), "l"(from), "r"(bytes) : "memory");
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(sizeof(T)),
+               "r"(there ? static_cast<int>(sizeof(T)) : 0)
+               : "memory");
 }
 __device__ __forceinline__ void end_of_stage() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 __device__ __forceinline__ void wait_for_stage() {
@@ -139,59 +204,60 @@ __device__ __forceinline__ void wait_for_stage() {
 
 // A thread's part of both operands: one row of each, every rows_apart-th column. Rows beyond the matrix repeat its last
 // one: what they give is never stored.
-template <int size, int threads>
+template <class T, int size, int threads>
 struct Operands {
-  static constexpr int ld = mma_ld(size), rows_apart = threads / size;
+  static constexpr int ld = mma_ld<T>(size), rows_apart = threads / size;
   static_assert(threads % size == 0 && mma_depth % rows_apart == 0);
-  const double *left, *right;
+  const T *left, *right;
   std::int64_t step;  // to the next column that is this thread's
   int first, depth;
 
-  __device__ explicit Operands(const Tile<double> &t) {
+  __device__ explicit Operands(const Tile<T> &t) {
     const int r = static_cast<int>(threadIdx.x) % size;
     first = static_cast<int>(threadIdx.x) / size;
     left = t.left + min(r, t.rows - 1) + first * t.ld, right = t.right + min(r, t.columns - 1) + first * t.ld;
     step = rows_apart * t.ld, depth = t.depth;
   }
   // The next mma_depth columns, from column k0 on; zeros behind the last one.
-  __device__ __forceinline__ void fetch(int k0, double *to_left, double *to_right) {
+  __device__ __forceinline__ void fetch(int k0, T *to_left, T *to_right) {
     const int r = static_cast<int>(threadIdx.x) % size;
     to_left += r + first * ld, to_right += r + first * ld;
     if (k0 + mma_depth <= depth) {
 #pragma unroll
       for (int k = 0; k < mma_depth / rows_apart; ++k) {
-        fetch_later(to_left + k * rows_apart * ld, left, 8), fetch_later(to_right + k * rows_apart * ld, right, 8);
+        fetch_later(to_left + k * rows_apart * ld, left, true),
+            fetch_later(to_right + k * rows_apart * ld, right, true);
         left += step, right += step;
       }
       return;
     }
     for (int k = 0; k < mma_depth / rows_apart; ++k) {
       const bool there = k0 + first + k * rows_apart < depth;
-      fetch_later(to_left + k * rows_apart * ld, left, there ? 8 : 0);
-      fetch_later(to_right + k * rows_apart * ld, right, there ? 8 : 0);
+      fetch_later(to_left + k * rows_apart * ld, left, there);
+      fetch_later(to_right + k * rows_apart * ld, right, there);
       if (k0 + first + (k + 1) * rows_apart < depth) left += step, right += step;
     }
   }
 };
 
 // Asks for the tile's old numbers, so that they are near when the products are ready: a thread a line of 128 bytes.
-template <int size, int threads>
-__device__ void prefetch(const Tile<double> &t) {
-  constexpr int lines = size / 16;
+template <int size, int threads, class T>
+__device__ void prefetch(const Tile<T> &t) {
+  constexpr int in_line = 128 / sizeof(T), lines = size / in_line;
   for (int e = threadIdx.x; e < lines * t.columns; e += threads) {
-    const double *const at = t.to + min(e % lines * 16, t.rows - 1) + e / lines * t.ld_to;
+    const T *const at = t.to + min(e % lines * in_line, t.rows - 1) + e / lines * t.ld_to;
     asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
   }
 }
 
 // Takes a warp's products off its part of the tile. All old numbers are asked for before the first is needed.
-template <int m, int n>
-__device__ void subtract(const Tile<double> &t, int size, int r0, int c0, const double (&sum)[m][n][4]) {
-  double *const to = t.to + r0 + static_cast<std::int64_t>(c0) * t.ld_to;
+template <class T, int m, int n>
+__device__ void subtract(const Tile<T> &t, int size, int r0, int c0, const T (&sum)[m][n][4]) {
+  T *const to = t.to + r0 + static_cast<std::int64_t>(c0) * t.ld_to;
   if (t.rows == size && t.columns == size && !t.diagonal) {
 #pragma unroll
     for (int j = 0; j < n; ++j) {
-      double old[m][4];
+      T old[m][4];
 #pragma unroll
       for (int i = 0; i < m; ++i)
 #pragma unroll
@@ -205,7 +271,7 @@ __device__ void subtract(const Tile<double> &t, int size, int r0, int c0, const 
   }
 #pragma unroll
   for (int j = 0; j < n; ++j) {
-    double old[m][4];
+    T old[m][4];
     const auto each = [&](auto &&f) {
 #pragma unroll
       for (int i = 0; i < m; ++i)
@@ -216,29 +282,29 @@ __device__ void subtract(const Tile<double> &t, int size, int r0, int c0, const 
             f(old[i][e], to[r + c * t.ld_to], sum[i][j][e]);
         }
     };
-    each([](double &kept, const double &place, double) { kept = place; });
-    each([](double &kept, double &place, double product) { place = kept - product; });
+    each([](T &kept, const T &place, T) { kept = place; });
+    each([](T &kept, T &place, T product) { place = kept - product; });
   }
 }
 
 // A warp takes warp_rows x warp_columns of a tile of size x size.
-template <int size, int warp_rows, int warp_columns, bool weighted>
+template <class T, Products products, int size, int warp_rows, int warp_columns, bool weighted>
 __global__ void __launch_bounds__(size / warp_rows * size / warp_columns * 32)
-    subtract_products_f64(Numbers<double> v, const Job *jobs, int count) {
+    subtract_products_mma(Numbers<T> v, const Job *jobs, int count) {
   constexpr int warps_down = size / warp_rows, threads = warps_down * (size / warp_columns) * 32;
-  constexpr int ld = mma_ld(size), m = warp_rows / 16, n = warp_columns / 8;
-  double *const memory = dynamic_memory<double>();
+  constexpr int ld = mma_ld<T>(size), m = warp_rows / 16, n = warp_columns / 8;
+  T *const memory = dynamic_memory<T>();
   const Job job = job_of_block(jobs, count);
-  const Call<double> call = call_here(v);
+  const Call<T> call = call_here(v);
   if (!call.l) return;
-  const Tile<double> t = tile_here(v, call, job, size);
+  const Tile<T> t = tile_here(v, call, job, size);
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
   const int r0 = warp % warps_down * warp_rows, c0 = warp / warps_down * warp_columns;
   const auto left = [&](int stage) { return memory + stage % mma_stages * (2 * mma_depth * ld); };
   const auto right = [&](int stage) { return left(stage) + mma_depth * ld; };
   const int stages = (t.depth + mma_depth - 1) / mma_depth;
-  Operands<size, threads> operands(t);
-  double sum[m][n][4] = {};
+  Operands<T, size, threads> operands(t);
+  T sum[m][n][4] = {};
 #pragma unroll
   for (int stage = 0; stage < mma_stages - 1; ++stage) {
     if (stage < stages) operands.fetch(stage * mma_depth, left(stage), right(stage));
@@ -251,10 +317,10 @@ __global__ void __launch_bounds__(size / warp_rows * size / warp_columns * 32)
     const int next = stage + mma_stages - 1;
     if (next < stages) operands.fetch(next * mma_depth, left(next), right(next));
     end_of_stage();
-    const double *const a_from = left(stage) + r0 + g, *const b_from = right(stage) + c0 + g;
+    const T *const a_from = left(stage) + r0 + g, *const b_from = right(stage) + c0 + g;
 #pragma unroll
     for (int k = 0; k < mma_depth; k += 8) {
-      double a[m][4], b[n][2];
+      T a[m][4], b[n][2];
 #pragma unroll
       for (int i = 0; i < m; ++i)
 #pragma unroll
@@ -264,17 +330,14 @@ __global__ void __launch_bounds__(size / warp_rows * size / warp_columns * 32)
 #pragma unroll
         for (int e = 0; e < 2; ++e) b[j][e] = b_from[8 * j + (k + q + e * 4) * ld];
       if constexpr (weighted) {
-        const double weight[2] = {t.weight(stage * mma_depth + k + q), t.weight(stage * mma_depth + k + q + 4)};
+        const T weight[2] = {t.weight(stage * mma_depth + k + q), t.weight(stage * mma_depth + k + q + 4)};
 #pragma unroll
         for (int j = 0; j < n; ++j) b[j][0] *= weight[0], b[j][1] *= weight[1];
       }
-#pragma unroll
-      for (int i = 0; i < m; ++i)
-#pragma unroll
-        for (int j = 0; j < n; ++j) multiply_add(sum[i][j], a[i], b[j]);
+      add_products<products>(sum, a, b);
     }
   }
-  subtract<m, n>(t, size, r0 + g, c0 + 2 * q, sum);
+  subtract(t, size, r0 + g, c0 + 2 * q, sum);
 }
 
 }  // namespace sextant_cholesky_levels

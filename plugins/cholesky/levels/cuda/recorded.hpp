@@ -42,6 +42,10 @@ class Recorded {
       cuda::need(cudaStreamEndCapture(streams_[main], &graph), "record launches");
       cuda::need(cudaGraphInstantiate(&graph_, graph, 0), "make a graph of the launches");
       cudaGraphDestroy(graph);
+      graph = nullptr;
+      // Else the first launch would bring the graph to the device.
+      cuda::need(cudaGraphUpload(graph_, streams_[main]), "bring a graph to the device");
+      cuda::need(cudaStreamSynchronize(streams_[main]), "bring a graph to the device");
       clear_lanes();
     } catch (...) {
       if (graph) cudaGraphDestroy(graph);

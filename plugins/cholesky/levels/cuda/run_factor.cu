@@ -128,16 +128,22 @@ class Recorder {
   }
   template <bool weighted>
   void products(const Group &group, cudaStream_t stream) {
-    if constexpr (std::is_same_v<T, double>) {
-      if (group.tile == wide_tile)
-        subtract_products_f64<wide_tile, 64, 32, weighted>
-            <<<blocks(group), 256, mma_shared(wide_tile), stream>>>(v_, jobs(group), group.count);
-      else
-        subtract_products_f64<tile, 32, 32, weighted>
-            <<<blocks(group), 128, mma_shared(tile), stream>>>(v_, jobs(group), group.count);
-    } else {
-      subtract_products<T, weighted><<<blocks(group), product_threads, 0, stream>>>(v_, jobs(group), group.count);
+    if constexpr (std::is_same_v<T, double>) return products<weighted, Products::f64>(group, stream);
+    if constexpr (std::is_same_v<T, float>) {
+      if (plan_.widths.products == 1) return products<weighted, Products::one>(group, stream);
+      if (plan_.widths.products == 3) return products<weighted, Products::three>(group, stream);
     }
+    if constexpr (!std::is_same_v<T, double>)
+      subtract_products<T, weighted><<<blocks(group), product_threads, 0, stream>>>(v_, jobs(group), group.count);
+  }
+  template <bool weighted, Products by>
+  void products(const Group &group, cudaStream_t stream) {
+    if (group.tile == wide_tile)
+      subtract_products_mma<T, by, wide_tile, 64, 32, weighted>
+          <<<blocks(group), 256, mma_shared<T>(wide_tile), stream>>>(v_, jobs(group), group.count);
+    else
+      subtract_products_mma<T, by, tile, 32, 32, weighted>
+          <<<blocks(group), 128, mma_shared<T>(tile), stream>>>(v_, jobs(group), group.count);
   }
 
   dim3 blocks(const Group &group) const { return {group.blocks, static_cast<unsigned>(state_.room.sets)}; }
@@ -174,6 +180,8 @@ class Factorisation {
       call.marks = session_.marks.template as<std::uint8_t>();
       cuda::fill_bytes(&exec_, call.marks, 0, static_cast<std::uint64_t>(count * s_.n), "clear marks");
     }
+    if (std::exchange(session_.cut_short, false))
+      cuda::fill_bytes(&exec_, session_.tickets.data(), 0, session_.tickets.bytes(), "clear counters");
     cuda::fill_bytes(&exec_, call.verdict, 0xff, static_cast<std::uint64_t>(count) * sizeof(Verdict), "clear verdicts");
     place_call<<<1, 1, 0, stream_>>>(call, session_.call.template as<Call<T>>());
     cuda::need_launch("the start of a factorisation");
@@ -184,6 +192,9 @@ class Factorisation {
       scatter<T>(first, call);
     if (!session_.recorded.empty()) session_.recorded.replay(stream_);
   }
+
+  // Where the record of the call has their number.
+  std::int64_t *sets() const { return &session_.call.template as<Call<T>>()->sets; }
 
  private:
   void clear(T *l, std::int64_t count) {
@@ -223,6 +234,8 @@ sxt_status factor_sets(const State &state, FactorSession &session, const sxt_cho
     const std::int64_t count = std::min(state.room.sets, args.n_sets - first);
     if (is_cancelled(exec->cancel)) return cuda::wait(exec), SXT_NOT_CONVERGED;
     factorisation.enqueue(first, count);
+    if (exec->cancel && !session.watch.ends(exec, factorisation.sets()))
+      return session.cut_short = true, SXT_NOT_CONVERGED;
     sextant_cholesky::tell_outcomes<T>(state.plan->s, args, exec, first, count, told);
   }
   return SXT_OK;
@@ -246,13 +259,21 @@ sxt_status load_factor(const sxt_exec *exec, sxt_value_type type, const Widths &
     load(factor_small_fronts<T, small_threads(2)>, static_cast<std::size_t>(bytes[2]));
     load(factor_small_fronts<T, small_threads(3)>, static_cast<std::size_t>(bytes[3]));
     load(assemble_fronts<T>, assemble_shared<T>()), load(factor_panels<T>, panel_shared<T>());
+    const auto load_products = [&](auto by) {
+      constexpr Products products = decltype(by)::value;
+      load(subtract_products_mma<T, products, wide_tile, 64, 32, false>, mma_shared<T>(wide_tile));
+      load(subtract_products_mma<T, products, wide_tile, 64, 32, true>, mma_shared<T>(wide_tile));
+      load(subtract_products_mma<T, products, tile, 32, 32, false>, mma_shared<T>(tile));
+      load(subtract_products_mma<T, products, tile, 32, 32, true>, mma_shared<T>(tile));
+    };
     if constexpr (std::is_same_v<T, double>) {
-      load(subtract_products_f64<wide_tile, 64, 32, false>, mma_shared(wide_tile));
-      load(subtract_products_f64<wide_tile, 64, 32, true>, mma_shared(wide_tile));
-      load(subtract_products_f64<tile, 32, 32, false>, mma_shared(tile));
-      load(subtract_products_f64<tile, 32, 32, true>, mma_shared(tile));
+      load_products(std::integral_constant<Products, Products::f64>{});
     } else {
       load(subtract_products<T, false>, 0), load(subtract_products<T, true>, 0);
+    }
+    if constexpr (std::is_same_v<T, float>) {
+      if (widths.products == 1) load_products(std::integral_constant<Products, Products::one>{});
+      if (widths.products == 3) load_products(std::integral_constant<Products, Products::three>{});
     }
     return status;
   });

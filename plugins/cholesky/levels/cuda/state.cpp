@@ -111,6 +111,7 @@ void fill(Session &session, const State &state, const sxt_exec *exec) {
   s.changed.resize(static_cast<std::size_t>(n));
   cuda::fill_bytes(exec, s.tickets.data(), 0, s.tickets.bytes(), "clear counters");
   cuda::wait(exec);
+  s.watch.make();
   record_factor(state, s);
 }
 

@@ -13,6 +13,7 @@
 #include "recorded.hpp"
 #include "sextant/sdk/cholesky.hpp"
 #include "sextant/sdk/cuda/memory.hpp"
+#include "watch.hpp"
 
 namespace sextant_cholesky_levels {
 
@@ -44,6 +45,8 @@ struct FactorSession {
   Recorded recorded;
   DeviceArray updates[2], tickets, verdicts, marks, call;
   DeviceArray told;  // verdicts, pinned on the host
+  Watch watch;
+  bool cut_short = false;  // the last factorisation was: counters may stand anywhere
   std::vector<std::uint8_t> changed;
 };
 

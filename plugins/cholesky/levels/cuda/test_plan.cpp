@@ -192,6 +192,42 @@ void check_solve(const Structure &structure, std::int64_t columns = 1) {
     EXPECT_LT(plan.backward.list[k].front, 0);
 }
 
+// 64 columns over 3000 rows, which they fill.
+Structure with_a_wide_front() {
+  LowerPattern a;
+  a.n = 3064;
+  for (std::int32_t i = 0; i < a.n; ++i) {
+    for (std::int32_t j = 0; j <= std::min(i, 63); ++j)
+      a.col.push_back(j), a.from.push_back(static_cast<std::int64_t>(a.from.size()));
+    if (i > 63) a.col.push_back(i), a.from.push_back(static_cast<std::int64_t>(a.from.size()));
+    a.row_ptr.push_back(static_cast<std::int64_t>(a.col.size()));
+  }
+  std::vector<std::int32_t> order(static_cast<std::size_t>(a.n));
+  std::iota(order.begin(), order.end(), 0);
+  return Structure(a, order, {});
+}
+
+// Kernels without tensor cores have one size of tiles: what was counted in larger ones they would not reach.
+TEST(CholeskyLevelsPlan, WideTilesAreForThoseThatTakeThem) {
+  const Structure structure = with_a_wide_front();
+  for (const bool wide : {false, true}) {
+    Widths widths;
+    widths.wide_tiles = wide;
+    const Plan plan(structure.view(), widths, false);
+    std::int64_t of_wide = 0, of_narrow = 0;
+    const auto count = [&](const Group &group) {
+      if (group.count > 0) ++(group.tile == wide_tile ? of_wide : of_narrow);
+    };
+    for (const Level &level : plan.levels)
+      for (const BlockColumn &column : level.columns) {
+        for (const Step &step : column.steps) count(step.inner);
+        count(column.near), count(column.far);
+      }
+    EXPECT_EQ(of_wide > 0, wide);
+    EXPECT_GT(of_narrow, 0);
+  }
+}
+
 TEST(CholeskyLevelsPlan, EachFrontHasOneLevelAndEachProductIsTakenOnce) {
   for (const std::int64_t amalgamation : {0, 8, 64}) {
     check_factor(cube(8, amalgamation), {});

@@ -31,13 +31,6 @@ struct TileMemory {
   __device__ T *right() const { return known(0) + 2 * solve_columns * tile_ld; }
 };
 
-template <class T>
-__device__ __forceinline__ void copy_later(T *to, const T *from, bool there) {
-  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(sizeof(T)),
-               "r"(there ? static_cast<int>(sizeof(T)) : 0)
-               : "memory");
-}
 __device__ __forceinline__ void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 // rows x columns numbers at `from` become a piece, zeros around them.
@@ -46,7 +39,7 @@ __device__ void copy_piece(T *to, const T *from, std::int64_t ld, int rows, int 
   const int r = static_cast<int>(threadIdx.x) % solve_columns;
   for (int c = static_cast<int>(threadIdx.x) / solve_columns; c < solve_columns; c += row_shares) {
     const bool there = r < rows && c < columns;
-    copy_later(to + r + c * piece_ld, there ? from + r + c * ld : from, there);
+    fetch_later(to + r + c * piece_ld, there ? from + r + c * ld : from, there);
   }
 }
 // The inverse of a triangle of w columns, transposed, its diagonal included, which comes from L's.
@@ -60,7 +53,7 @@ __device__ void copy_inverse(T *to, const T *inverse, const T *diagonal, std::in
       continue;
     }
     const bool there = r < c && c < w;
-    copy_later(to + r + c * piece_ld, there ? inverse + r + c * solve_columns : inverse, there);
+    fetch_later(to + r + c * piece_ld, there ? inverse + r + c * solve_columns : inverse, there);
   }
 }
 
