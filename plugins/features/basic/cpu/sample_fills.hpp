@@ -66,15 +66,23 @@ void count_part(const sxt_csr &a, const Offset *row_ptr, const Column *col, int 
   out.blocks.fetch_add(sum.blocks, std::memory_order_relaxed);
 }
 
-// The fills of some sizes.
+// The fills of some sizes. One thread uses `columns`, several have their own: to clear it takes as long as some hundred
+// entries.
 template <int... sizes, class Offset, class Column>
-void fills_of(const sxt_csr &a, const Offset *row_ptr, const Column *col, int threads, double *fills) {
+void fills_of(const sxt_csr &a, const Offset *row_ptr, const Column *col, int threads, plugin::BlockColumns &columns,
+              double *fills) {
   SharedCount counts[sizeof...(sizes)];
-  plugin::for_each_part(threads, threads, [&](int part) {
-    plugin::BlockColumns columns;  // once: to clear it takes as long as some hundred entries
+  const auto count = [&](int part, plugin::BlockColumns &own) {
     int at = 0;
-    (count_part<sizes>(a, row_ptr, col, threads, part, columns, counts[at++]), ...);
-  });
+    (count_part<sizes>(a, row_ptr, col, threads, part, own, counts[at++]), ...);
+  };
+  if (threads == 1)
+    count(0, columns);
+  else
+    plugin::for_each_part(threads, threads, [&](int part) {
+      plugin::BlockColumns own;
+      count(part, own);
+    });
   int at = 0;
   ((fills[sizes - least_fill_size] = counts[at++].fill(sizes)), ...);
 }
@@ -85,10 +93,11 @@ void block_fills(const sxt_csr &a, const Offset *row_ptr, const Column *col, int
   constexpr int n = most_fill_size - least_fill_size + 1;
   if (a.s.nnz == 0) return std::fill_n(fills, n, 1.0), void();
   std::fill_n(fills, n, 0.0);
-  fills_of<2>(a, row_ptr, col, threads, fills);
+  plugin::BlockColumns columns;
+  fills_of<2>(a, row_ptr, col, threads, columns, fills);
   if (fills[0] < worth_any) return;
-  fills_of<3, 4, 8>(a, row_ptr, col, threads, fills);
-  if (fills[0] >= worth_larger) fills_of<5, 6, 7>(a, row_ptr, col, threads, fills);
+  fills_of<3, 4, 8>(a, row_ptr, col, threads, columns, fills);
+  if (fills[0] >= worth_larger) fills_of<5, 6, 7>(a, row_ptr, col, threads, columns, fills);
 }
 
 }  // namespace sextant::features_basic
