@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "core/matrix/matrix.hpp"
 #include "core/model/quantile.hpp"
 #include "core/model/timing.hpp"
+#include "core/run/session_timing.hpp"
 #include "core/run/trial.hpp"
 #include "sextant/plugin/kinds/storage.h"
 
@@ -55,7 +57,9 @@ class Visitors {
   std::set<std::string> kinds_;
 };
 
-constexpr int choices = 5;  // that are timed; the median counts, since one interruption takes longer than any
+constexpr int turns_on_host = 5;      // of each candidate; the median counts
+constexpr double long_run_s = 20e-3;  // that are measured once
+constexpr int choices = 5;            // that are timed; the median counts, since one interruption takes longer than any
 constexpr std::uint64_t asked_anew = 1;  // an answer that is kept from an earlier question would not be the models'
 
 // What is ready before any candidate runs: the way to the device, timed once, and the choice.
@@ -114,48 +118,107 @@ class Preparation {
   std::map<std::string, double> storage_s_;
 };
 
-// A second set-up, which finds code loaded and pools filled.
-double set_up_again(Context &context, const ChoicePtr &choice, Matrix &matrix) {
-  return time_once([&] { const Prepared again(context, choice, &matrix, nullptr); });
-}
+// A candidate that is set up, to be timed in turns with the others.
+struct Contestant {
+  ChoicePtr choice;
+  VerifyLine line;
+  std::unique_ptr<Prepared> prepared;
+  std::unique_ptr<Session> session;
+  std::vector<double> turns;  // seconds of a run
+
+  // The median of its turns, and how far they or the runs within one scatter.
+  void conclude() {
+    line.measured_run_s = quantile(turns, 0.5);
+    const double scatter = (quantile(turns, 0.75) - quantile(turns, 0.25)) / line.measured_run_s;
+    if (turns.size() >= turns_on_host) line.noise = std::max(line.noise, scatter);
+  }
+  void take_turn(Context &context, TrialProduct &product, double budget_s) {
+    sxt_head *const args = product.args();
+    const Timing run = time_session(context, *session, {&args, 1}, choice->run_s, budget_s);
+    turns.push_back(run.seconds);
+    line.noise = std::max(line.noise, run.noise);
+    line.repeats += run.repeats;
+  }
+};
+
+// Everything about one matrix. What fails is left out, with a warning.
+class Verification {
+ public:
+  Verification(Matrix &matrix, const Query &query, const VerifySettings &settings)
+      : matrix_(matrix),
+        context_(matrix.context()),
+        settings_(settings),
+        rounds_(context_.device().on_host() ? turns_on_host : 1),
+        preparation_(matrix, query),
+        product_(context_, query) {
+    for (const ChoicePtr &choice : Selector(context_, &matrix).every({query, "verify"})) {
+      const bool is_chosen = same(*choice, *preparation_.chosen());
+      if (choice->kernel->has(SXT_KERNEL_REFERENCE) && !settings.references && !is_chosen) continue;
+      attempt(line_of(*choice).kernel, [&] { enter(choice, is_chosen); });
+    }
+  }
+
+  // Candidates take turns, so that what disturbs one disturbs all of them.
+  void measure(const std::function<bool(const VerifyLine &)> &tell) {
+    for (int round = 1; round < rounds_; ++round)
+      for (Contestant &each : entered_)
+        if (each.turns.front() < long_run_s)
+          attempt(each.line.kernel, [&] { each.take_turn(context_, product_, settings_.candidate_s / rounds_); });
+    for (Contestant &each : entered_) {
+      each.conclude();
+      if (!tell(each.line)) return;
+    }
+  }
+
+ private:
+  void enter(const ChoicePtr &choice, bool is_chosen) {
+    Contestant one{choice, line_of(*choice), nullptr, nullptr, {}};
+    one.line.predicted_setup_s += preparation_.predicted_way_s(choice->storage);
+    one.line.chosen = is_chosen;
+    one.line.select_s = is_chosen ? preparation_.choose_s() : 0;
+    const std::string why_not =
+        conformance::self_test(*choice->kernel, context_.device(), &choice->query, context_.scope());
+    require(why_not.empty(), SXT_E_PLUGIN, why_not);
+    const double storage_s = preparation_.storage_seconds(choice->storage) + preparation_.way_s(choice->storage);
+    const double setup_s = set_up(one);
+    // A second set-up finds code loaded and pools filled.
+    one.line.measured_setup_s = storage_s + std::min(setup_s, set_up(one));
+    one.session = one.prepared->open();
+    one.take_turn(context_, product_, settings_.candidate_s / rounds_);
+    if (rounds_ == 1) one.session.reset(), one.prepared.reset();  // a device has no memory for all of them
+    entered_.push_back(std::move(one));
+  }
+  double set_up(Contestant &one) {
+    return time_once([&] { one.prepared = std::make_unique<Prepared>(context_, one.choice, &matrix_, nullptr); });
+  }
+  template <class F>
+  void attempt(const std::string &kernel, F &&work) {
+    try {
+      work();
+    } catch (const Error &problem) {
+      if (out_of_memory(problem)) throw;
+      context_.log()(SXT_LOG_WARNING, text(kernel, " could not be measured: ", problem.what()));
+    }
+  }
+
+  Matrix &matrix_;
+  Context &context_;
+  const VerifySettings &settings_;
+  const int rounds_;
+  Preparation preparation_;
+  TrialProduct product_;
+  std::vector<Contestant> entered_;
+};
 
 }  // namespace
 
 void verify_model(Matrix &matrix, const VerifySettings &settings, const std::function<bool(const VerifyLine &)> &tell) {
-  Context &context = matrix.context();
   sxt_spmv_query asked{};
   asked.m = matrix.query_part(SXT_KIND_SPMV, sizeof asked, settings.applies);
   asked.op = settings.op;
   asked.n_rhs = 1;
   const Query query(&asked.m.q);
-  Preparation preparation(matrix, query);
-  const ChoicePtr chosen = preparation.chosen();
-  const std::vector<ChoicePtr> all = Selector(context, &matrix).every({query, "verify"});
-  TrialProduct product(context, query);
-  for (const ChoicePtr &choice : all) {
-    const bool is_chosen = same(*choice, *chosen);
-    if (choice->kernel->has(SXT_KERNEL_REFERENCE) && !settings.references && !is_chosen) continue;
-    VerifyLine line = line_of(*choice);
-    line.predicted_setup_s += preparation.predicted_way_s(choice->storage);
-    try {
-      const registry::Kernel &kernel = *choice->kernel;
-      const std::string why_not = conformance::self_test(kernel, context.device(), &choice->query, context.scope());
-      require(why_not.empty(), SXT_E_PLUGIN, why_not);
-      const double storage_s = preparation.storage_seconds(choice->storage) + preparation.way_s(choice->storage);
-      const Trial trial = measure(context, choice, matrix, product, settings.candidate_s);
-      line.measured_setup_s = std::min(trial.setup_s, set_up_again(context, choice, matrix)) + storage_s;
-      line.measured_run_s = trial.run.seconds;
-      line.noise = trial.run.noise;
-      line.repeats = trial.run.repeats;
-    } catch (const Error &problem) {
-      if (out_of_memory(problem)) throw;
-      context.log()(SXT_LOG_WARNING, text(line.kernel, " could not be measured: ", problem.what()));
-      continue;
-    }
-    line.chosen = is_chosen;
-    line.select_s = is_chosen ? preparation.choose_s() : 0;
-    if (!tell(line)) return;
-  }
+  Verification(matrix, query, settings).measure(tell);
 }
 
 }  // namespace sextant

@@ -18,8 +18,15 @@ constexpr double near_equal = 1.03;  // totals within this factor differ by less
 
 bool is_reference(const Option &option) { return option.kernel->has(SXT_KERNEL_REFERENCE); }
 
-// Without streams: every choice tells a sentence about each of its options.
+// Without streams, and usual ratios without printf: every choice tells a sentence about each of its options.
 std::string ratio_text(double ratio) {
+  if (ratio >= 1 && ratio < 9.994) {  // three digits, without zeros at the end
+    const auto hundredths = static_cast<int>(std::nearbyint(100 * ratio));
+    std::string digits(1, static_cast<char>('0' + hundredths / 100));
+    if (hundredths % 100) digits += {'.', static_cast<char>('0' + hundredths / 10 % 10)};
+    if (hundredths % 10) digits += static_cast<char>('0' + hundredths % 10);
+    return digits;
+  }
   char digits[32];
   std::snprintf(digits, sizeof digits, "%.*g", ratio < 10 ? 3 : 4, ratio);
   return digits;

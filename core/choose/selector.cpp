@@ -175,54 +175,47 @@ Rules Selector::rules(const Question &question) const {
 }
 
 void Selector::consider(const Kernel &kernel, const Question &question, const Rules &limits, Weighed &weighed) {
-  Considered line;
-  line.kernel = kernel.name();
-  line.device = kernel.table.device;
-  if (!limits.forced.empty() && limits.forced != kernel.name())
-    line.reason = text(limits.forced, " was forced ", limits.forced_by);
+  const auto refuse = [&](const std::string &form, std::string reason, bool against_force = false) {
+    Considered &line = weighed.refused.emplace_back();
+    line.kernel = kernel.name();
+    line.device = kernel.table.device;
+    line.format = form;
+    line.reason = std::move(reason);
+    line.against_force = against_force;
+  };
   if (limits.plan && limits.plan->kernel != kernel.name())
-    line.reason = (limits.past ? "chosen before for a matrix alike: " : "the loaded plan names ") + limits.plan->kernel;
-  if (!line.reason.empty()) {
-    weighed.refused.push_back(line);
-    return;
-  }
+    return refuse(
+        "", (limits.past ? "chosen before for a matrix alike: " : "the loaded plan names ") + limits.plan->kernel);
+  if (!limits.forced.empty() && limits.forced != kernel.name())
+    return refuse("", text(limits.forced, " was forced ", limits.forced_by));
   // A planned choice reads the planned storage; where another is demanded, the plan does not fit and that is found
   // later.
   const std::string &demanded = question.storage;
   const std::vector<std::string> storages =
       storages_for(kernel, question.query, limits.plan && demanded.empty() ? limits.plan->storage : demanded);
-  if (storages.empty()) {
-    line.reason = demanded.empty() ? "no storage that it reads can be built here" : "it does not read " + demanded;
-    weighed.refused.push_back(line);
-  }
+  if (storages.empty())
+    refuse("", demanded.empty() ? "no storage that it reads can be built here" : "it does not read " + demanded);
   Question on = question;
   for (const std::string &form : storages) {
-    line.format = form;
     if (on.query.about_matrix()) on.query.matrix_part().storage = form.empty() ? nullptr : intern(form);
     on.storage = form;
     const plugin::FloatKeeper arithmetic;
     try {
       std::string refusal;
       const bool reads_storage = consider_on(kernel, on, weighed, refusal);
-      if (!refusal.empty()) {
-        line.reason = refusal;
-        weighed.refused.push_back(line);
-      } else if (!reads_storage) {
+      if (!refusal.empty())
+        refuse(form, std::move(refusal));
+      else if (!reads_storage)
         break;
-      }
     } catch (const Error &problem) {
       if (problem.status() == SXT_E_PLAN || out_of_memory(problem)) throw;
-      line.against_force = problem.status() == SXT_E_NOT_SUPPORTED;
-      line.reason = problem.what();
-      weighed.refused.push_back(line);
+      refuse(form, problem.what(), problem.status() == SXT_E_NOT_SUPPORTED);
     } catch (const std::bad_alloc &) {
       throw;
     } catch (const std::exception &problem) {  // a plugin broke its contract: that costs it this choice, not the call
-      line.reason = text("it threw: ", problem.what());
-      weighed.refused.push_back(line);
+      refuse(form, text("it threw: ", problem.what()));
     } catch (...) {
-      line.reason = "it threw something that is no std::exception";
-      weighed.refused.push_back(line);
+      refuse(form, "it threw something that is no std::exception");
     }
   }
 }
@@ -365,6 +358,7 @@ void Selector::price(bool part, Option base, const sxt_features &features, std::
   bool any_usable = false;
   std::string problem;
   std::vector<Prediction> predictions;
+  predictions.reserve(candidates.size());
   for (const sxt_candidate &candidate : candidates)
     predictions.push_back(
         predict(kernel.table, *query.get(), candidate, context_.machine(), context_.profile(), !unknown));

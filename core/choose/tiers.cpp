@@ -15,7 +15,9 @@ using registry::Kernel;
 
 namespace {
 
-constexpr double much_more = 4;  // at stake than two tiers cost
+constexpr double much_more = 4;       // at stake than two tiers cost
+constexpr double small_share = 0.05;  // of what is at stake
+constexpr double asking_s = 20e-6;    // to ask all models of products on the host once more
 
 bool rivals(const Option &a, const Option &b) { return a.kernel != b.kernel || a.storage != b.storage; }
 
@@ -121,19 +123,21 @@ double Selector::least_seconds(const Query &query) const {
   return query.expected_runs() * (machine.launch_s + bytes / stream_rate(machine, bytes, machine.units));
 }
 
-// The tiers that a device's kernels want in any case: where all runs take far longer than looking at rows and at a
-// sample, models without them differ by more than that, and asking them first would only cost time. On the host a
-// sample takes as long as several products, and rows alone often tell. spent: grows by what they are predicted to take.
+// The tiers that kernels want in any case: where all runs take far longer than looking at rows and at a sample, models
+// without them differ by more than that, and asking them first would only cost time. On the host a sample takes as long
+// as several products, and rows alone often tell: there they have to be a small part of what is decided. spent: grows
+// by what they are predicted to take.
 unsigned Selector::tiers_at_once(const Query &query, const Rules &limits, double &spent) const {
   constexpr unsigned sizes = 1, rows_and_sample = 7;
-  if (context_.device().on_host() || !limits.forced.empty()) return sizes;
+  if (!limits.forced.empty()) return sizes;
   const std::shared_ptr<const FeatureSources> sources = FeatureSources::of(context_.scope(), context_.device_name());
   std::vector<int> missing;
   for (const int tier : {1, 2})
     for (const int id : sources->asked(tier))
       if (!(sees_known() && matrix_->knows_feature(id))) missing.push_back(id);
-  const double cost = matrix_->features_cost(missing);
-  if (analytic_rel_error * least_seconds(query) <= cost) return sizes;
+  const double cost = matrix_->features_cost(missing), at_stake_s = analytic_rel_error * least_seconds(query);
+  const bool small = cost <= std::max(asking_s, small_share * at_stake_s);
+  if (cost >= at_stake_s || cost > options_.most_features_s || (context_.device().on_host() && !small)) return sizes;
   spent += cost;
   return rows_and_sample;
 }

@@ -19,7 +19,8 @@ constexpr std::int64_t runs_needed = 3, runs_remembered = 20;
 constexpr double least_factor = 0.1, most_factor = 10;  // beyond, something else was measured than the kernel
 // Unless it is so in every one of several runs.
 constexpr std::int64_t gross_runs = 5;
-constexpr double told_s = 2e-5;
+// What a call takes beside its kernel, at most, where nothing interrupts it: longer runs tell of the kernel.
+constexpr double told_s = 2e-5, told_by_device_s = 2e-4;
 
 // Vector operations are planned for a range of n, and predicted at its end.
 template <class Q, class A>
@@ -45,7 +46,10 @@ Feedback::Key Feedback::key_of(const Predicted &what) {
   return {&what.kernel, query.value_type(), matrix, what.candidate.model_class};
 }
 
-bool Feedback::Record::gross() const noexcept { return told >= gross_runs && least_ratio > most_factor; }
+// Where most runs were too short to tell, those that did were interrupted.
+bool Feedback::Record::gross() const noexcept {
+  return told >= gross_runs && 2 * told > runs && least_ratio > most_factor;
+}
 
 bool Feedback::observe(const Predicted &what, double predicted_s, const sxt_head &args, double seconds) {
   if (!(predicted_s > 0) || !(seconds > 0)) return false;
@@ -55,7 +59,10 @@ bool Feedback::observe(const Predicted &what, double predicted_s, const sxt_head
   Record &record = records_[key];
   if (record.runs == 0) return ++record.runs, false;  // cold: pages and caches are met for the first time
   const bool known = record.gross();
-  if (seconds >= told_s || seconds <= predicted_s)  // one that ends as predicted clears the model, however short
+  // One that ends about as predicted clears the model, however short: else a thread that was interrupted now and then
+  // would be all that is seen of runs of a few microseconds.
+  const bool on_host = std::string_view(what.kernel.table.device) == "cpu";
+  if (seconds >= (on_host ? told_s : told_by_device_s) || seconds <= most_factor * predicted_s)
     record.least_ratio =
         record.told++ == 0 ? seconds / predicted_s : std::min(record.least_ratio, seconds / predicted_s);
   if (!comparable) return record.gross() && !known;

@@ -2,6 +2,8 @@
 #include "core/matrix/feature_index.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -21,6 +23,15 @@ struct Names {
   std::unordered_map<std::string_view, int> ids;  // views of what `texts` owns
   std::vector<std::unique_ptr<std::string>> texts;
   std::unordered_map<const Kernel *, std::unique_ptr<std::vector<int>>> of_kernel;
+  // Where a kernel's numbers were last found: a choice asks for them some hundred times.
+  struct Place {
+    std::atomic<const Kernel *> kernel{nullptr};
+    std::atomic<const std::vector<int> *> ids{nullptr};
+  };
+  std::array<Place, 1024> places{};
+  Place &place_of(const Kernel &kernel) {
+    return places[(reinterpret_cast<std::uintptr_t>(&kernel) * 0x9e3779b97f4a7c15u) >> 54];
+  }
 };
 Names &names() {
   static Names *const the = new Names;
@@ -56,14 +67,19 @@ const char *feature_name(int id) {
 
 const std::vector<int> &feature_ids(const Kernel &kernel) {
   Names &all = names();
-  {
-    const std::shared_lock lock(all.lock);
-    if (const auto found = all.of_kernel.find(&kernel); found != all.of_kernel.end()) return *found->second;
-  }
+  Names::Place &place = all.place_of(kernel);
+  // A place keeps its first kernel, whose numbers are written before its name.
+  if (place.kernel.load(std::memory_order_acquire) == &kernel) return *place.ids.load(std::memory_order_relaxed);
   const std::unique_lock lock(all.lock);
+  if (const auto found = all.of_kernel.find(&kernel); found != all.of_kernel.end()) return *found->second;
   auto ids = std::make_unique<std::vector<int>>();
   for (const char *const *name = kernel.table.features; name && *name; ++name) ids->push_back(id_in(all, *name));
-  return *all.of_kernel.try_emplace(&kernel, std::move(ids)).first->second;
+  const std::vector<int> &kept = *all.of_kernel.try_emplace(&kernel, std::move(ids)).first->second;
+  if (!place.kernel.load(std::memory_order_relaxed)) {
+    place.ids.store(&kept, std::memory_order_relaxed);
+    place.kernel.store(&kernel, std::memory_order_release);
+  }
+  return kept;
 }
 
 FeatureSources::FeatureSources(const registry::Scope &scope, const std::string &device) {

@@ -203,22 +203,26 @@ void Matrix::add_companions(const FeatureSources &sources, std::vector<int> &mis
       running.insert(source.kernel);
       tiers |= 1u << source.tier;
     }
-  for (int tier = 0; tier <= highest_feature_tier; ++tier)
-    for (const int id : tiers >> tier & 1 ? sources.asked(tier) : std::vector<int>{})
+  for (int tier = 0; tier <= highest_feature_tier; ++tier) {
+    if (!(tiers >> tier & 1)) continue;
+    for (const int id : sources.asked(tier))
       if (running.count(sources.source(id).kernel) && !features_.knows(id) &&
           std::find(missing.begin(), missing.end(), id) == missing.end())
         missing.push_back(id);
+  }
 }
 
 std::vector<double> Matrix::features_for(const Kernel &kernel, unsigned tiers, bool known_too, bool transposes) {
   const std::vector<int> &all = feature_ids(kernel);
-  if (transposes) return features_of(all, tiers, known_too, true);
+  const auto concerns = [&](std::size_t i) { return transposes || !tells_of_transpose(kernel.table.features[i]); };
   std::vector<int> ids;
-  std::vector<std::size_t> places;
+  ids.reserve(all.size());
   for (std::size_t i = 0; i < all.size(); ++i)
-    if (!tells_of_transpose(kernel.table.features[i])) ids.push_back(all[i]), places.push_back(i);
-  std::vector<double> values(all.size(), std::nan("")), found = features_of(ids, tiers, known_too, true);
-  for (std::size_t i = 0; i < ids.size(); ++i) values[places[i]] = found[i];
+    if (concerns(i)) ids.push_back(all[i]);
+  std::vector<double> values = features_of(ids, tiers, known_too, true);
+  if (ids.size() == all.size()) return values;
+  values.resize(all.size());
+  for (std::size_t i = all.size(), k = ids.size(); i-- > 0;) values[i] = concerns(i) ? values[--k] : std::nan("");
   return values;
 }
 

@@ -133,7 +133,7 @@ double Matrix::csr_seconds() {
 // Kernels of this context that may build a storage, the soonest done first.
 std::vector<Matrix::Builder> Matrix::builders(const std::string &kind, std::string *reason, unsigned tiers,
                                               bool known_too) {
-  *reason = "no kernel builds " + kind + " on " + context_->device_name();
+  reason->clear();
   std::vector<Builder> all;
   for (const Kernel *kernel : context_->scope().kernels(kind, context_->device_name())) {
     if (!kernel->table.ops || kernel->verdict == registry::Verdict::quarantined) continue;
@@ -168,7 +168,9 @@ std::vector<Matrix::Builder> Matrix::builders(const std::string &kind, std::stri
     }
     all.push_back({kernel, setup, candidate.state_bytes});
   }
-  std::stable_sort(all.begin(), all.end(), [](const Builder &a, const Builder &b) { return a.setup_s < b.setup_s; });
+  if (all.empty() && reason->empty()) *reason = "no kernel builds " + kind + " on " + context_->device_name();
+  if (all.size() > 1)
+    std::stable_sort(all.begin(), all.end(), [](const Builder &a, const Builder &b) { return a.setup_s < b.setup_s; });
   return all;
 }
 

@@ -17,7 +17,7 @@ namespace {
 constexpr int folds = 5;
 constexpr double worth_another = 0.95;  // a more complex form must bring the error below this part of the simpler one's
 constexpr std::size_t breakpoint_places = 13;
-constexpr std::size_t least_in_regime = 4;  // samples, else a regime says nothing
+constexpr std::size_t least_in_regime = 8;  // samples, about one a term, else a regime says nothing of others
 constexpr double few_families_scatter = 0.5;
 constexpr double noises[] = {0.1, 1};     // of corrections by neighbours
 constexpr double worth_neighbours = 1.1;  // matrices resemble families more than families each other

@@ -359,12 +359,10 @@ Scope::Scope(Registry &registry) : registry_(&registry) {
 std::uint64_t Scope::number() const noexcept { return view_->number; }
 
 std::vector<const Kernel *> Scope::kernels(std::string_view kind, std::string_view device) const {
-  std::vector<const Kernel *> found;
   const auto of_kind = view_->by_kind.find(kind);
-  if (of_kind == view_->by_kind.end()) return found;
-  for (const Kernel *kernel : of_kind->second)
-    if (device == kernel->table.device) found.push_back(kernel);
-  return found;
+  if (of_kind == view_->by_kind.end()) return {};
+  const auto on_device = of_kind->second.find(device);
+  return on_device == of_kind->second.end() ? std::vector<const Kernel *>() : on_device->second;
 }
 
 std::vector<const Kernel *> Registry::own_kernels(std::string_view kind, std::string_view device) const {

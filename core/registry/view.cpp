@@ -85,7 +85,8 @@ View make_view(const std::vector<const Loaded *> &loaded, const Refuse &refuse) 
   std::stable_partition(plugins.begin(), plugins.end(), [](const Loaded *plugin) { return plugin->plugin.own; });
   for (const Loaded *plugin : plugins) add_kinds(*plugin, view, refuse);
   for (const Loaded *plugin : plugins) add_kernels(*plugin, view, refuse);
-  for (const auto &[name, kernel] : view.kernels) view.by_kind[kernel->table.kind].push_back(kernel);
+  for (const auto &[name, kernel] : view.kernels)
+    view.by_kind[kernel->table.kind][kernel->table.device].push_back(kernel);
   for (const auto &entry : loaded)
     if (entry->plugin.own)
       for (const Kernel &kernel : entry->kernels) view.own_by_kind[kernel.table.kind].push_back(&kernel);

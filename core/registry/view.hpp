@@ -18,7 +18,8 @@ struct View {
   std::vector<const Loaded *> named;    // beside the plugins of the process: by options of a context
   std::vector<const Plugin *> plugins;  // a newer version stands where the older one stood
   std::map<std::string_view, const Kernel *> kernels;
-  std::map<std::string_view, std::vector<const Kernel *>> by_kind;  // each in name order
+  // By kind and device, each in name order.
+  std::map<std::string_view, std::map<std::string_view, std::vector<const Kernel *>>> by_kind;
   // Of the library's own plugins, also of those that another of the same name and a higher version stands for above.
   std::map<std::string_view, std::vector<const Kernel *>> own_by_kind;
   std::map<std::string_view, const Kind *> kinds;

@@ -4,6 +4,7 @@
 // SELL sorts windows of rows where that saves entries; its stored entries are counted by the same rule.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -47,10 +48,16 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 // A model of a branch predictor with a history: it predicts the number that last followed the same three.
 class Predictor {
  public:
-  Predictor() { last_.fill(~0u); }
+  // For so many numbers: few do not need the whole table, which takes longer to clear than they do.
+  explicit Predictor(std::int64_t numbers) {
+    const std::uint64_t used =
+        std::bit_ceil(std::clamp<std::uint64_t>(8 * static_cast<std::uint64_t>(numbers), 64, places));
+    shift_ = 64 - std::countr_zero(used);
+    std::fill_n(last_.begin(), used, ~0u);
+  }
   // Whether the prediction was wrong.
   bool surprised(std::uint32_t number) {
-    std::uint32_t &expected = last_[(history_ * 0x9e3779b97f4a7c15u) >> 52];
+    std::uint32_t &expected = last_[(history_ * 0x9e3779b97f4a7c15u) >> shift_];
     const bool wrong = expected != number;
     expected = number;
     history_ = (history_ << 20 | (number & 0xfffff)) & 0xfffffffffffffffu;
@@ -58,8 +65,10 @@ class Predictor {
   }
 
  private:
+  static constexpr std::uint64_t places = 4096;
   std::uint64_t history_ = 0;
-  std::array<std::uint32_t, 4096> last_;
+  int shift_;  // of a hash to a place
+  std::array<std::uint32_t, places> last_;
 };
 
 // Entries that SELL stores of a window in slices of eight rows, unsorted and longest first.
@@ -69,7 +78,7 @@ class Slices {
     longest_ = std::max(longest_, length);
     if (++rows_ % slice == 0) end_slice();
     if (length < bins)
-      ++count_[length];
+      ++count_[length], longest_short_ = std::max(longest_short_, length);
     else
       beyond_[static_cast<std::size_t>(long_++)] = length;
   }
@@ -95,7 +104,7 @@ class Slices {
     for (; place < long_; ++place)
       if (place % slice == 0) sum += slice * beyond_[static_cast<std::size_t>(place)];
     long_ = 0;
-    for (std::int64_t length = bins - 1, left = rows_ - place; length >= 0 && left > 0; --length) {
+    for (std::int64_t length = longest_short_, left = rows_ - place; length >= 0 && left > 0; --length) {
       const std::int64_t here = count_[length];
       sum += ((place + here + slice - 1) / slice - (place + slice - 1) / slice) * slice * length;
       place += here;
@@ -109,14 +118,14 @@ class Slices {
   std::array<std::uint32_t, window> beyond_;
   std::ptrdiff_t long_ = 0;
   std::int64_t rows_ = 0, as_they_come_ = 0;
-  std::uint32_t longest_ = 0;
+  std::uint32_t longest_ = 0, longest_short_ = 0;  // of the slice; of all rows so far that are counted by length
 };
 
 template <class Offset>
 void evaluate(const sxt_csr &a, const Offset *row_ptr, double (&values)[n_values]) {
-  Predictor lengths, lanes;
-  Slices slices;
   const std::int64_t rows = a.s.rows, all = windows_of(rows), seen = windows_seen(rows);
+  Predictor lengths(std::min(rows, seen * window)), lanes(std::min(rows, seen * window));
+  Slices slices;
   std::int64_t looked = 0, unforeseen = 0, unforeseen_8 = 0, rest = 0, stored = 0, sorted = 0;
   for (std::int64_t w = 0; w < seen; ++w) {
     const std::int64_t first = all * w / seen * window, end = std::min(rows, first + window);

@@ -178,7 +178,7 @@ void describe_columns(const Rows &rows, std::vector<double> &out) {
   }
   const double of_2 = block_fill(rows, 2);
   for (std::int64_t b = 2; b <= 8; ++b)  // between 4 and 8 only where those of 2 are half full
-    out.push_back(b <= 4 || b == 8 || of_2 >= 0.5 ? block_fill(rows, b) : 0);
+    out.push_back(b == 2 || of_2 >= (b <= 4 || b == 8 ? 0.3 : 0.5) ? block_fill(rows, b) : 0);
   const double found = static_cast<double>(diagonals.size());
   const double fill = found > 0 ? nnz / (found * n) : 1;
   for (double value : {bandwidth, found}) out.push_back(value);

@@ -99,9 +99,12 @@ void merge(Lengths &into, const Lengths &from) {
   for (int g = 0; g < 4; ++g) into.beyond_ceil[g] += from.beyond_ceil[g];
 }
 
+// Bins beyond the longest row are empty.
+std::int64_t used_bins(const Lengths &all) { return std::min(bins, all.most + 1); }
+
 // The first bank of the first thread gets the sums of all.
 void merge_all(Lengths *all, int threads) {
-  for (std::int64_t l = 0; l < bins; ++l) all[0].count[0][l] += all[0].count[1][l];
+  for (std::int64_t l = 0; l < used_bins(all[0]); ++l) all[0].count[0][l] += all[0].count[1][l];
   for (int t = 1; t < threads; ++t) merge(all[0], all[t]);
 }
 
@@ -134,9 +137,10 @@ void third(const Lengths &all, const Offset *row_ptr, std::int64_t rows, double 
     }
     count_from(row_ptr, rows, h = low, &reach, &above);
   } else {
+    h = used_bins(all);
     while (h > 0 && 3 * reach < rows) reach += static_cast<std::int64_t>(all.count[0][--h]);
     above = all.beyond_sum - static_cast<double>(all.beyond) * static_cast<double>(h);
-    for (std::int64_t l = h + 1; l < bins; ++l)
+    for (std::int64_t l = h + 1; l < used_bins(all); ++l)
       above += static_cast<double>(all.count[0][l]) * static_cast<double>(l - h);
   }
   out[0] = rows > 0 ? static_cast<double>(h) : 0;
@@ -147,7 +151,7 @@ double deviation(const Lengths &all, double rows, double nnz) {
   if (rows == 0) return 0;
   const double mean = nnz / rows, beyond = static_cast<double>(all.beyond);
   double squares = all.beyond_squares - 2 * mean * all.beyond_sum + beyond * mean * mean;
-  for (std::int64_t l = 0; l < bins; ++l) {
+  for (std::int64_t l = 0; l < used_bins(all); ++l) {
     const double from_mean = static_cast<double>(l) - mean;
     squares += static_cast<double>(all.count[0][l]) * from_mean * from_mean;
   }
@@ -182,7 +186,8 @@ void evaluate(const Lengths &all, const sxt_csr &a, const Offset *row_ptr, doubl
   values += 2;
   for (int g = 0; g < 4; ++g) {
     std::int64_t sum = all.beyond_ceil[g];
-    for (std::int64_t l = 1; l < bins; ++l) sum += static_cast<std::int64_t>(all.count[0][l]) * rounded(l, granules[g]);
+    for (std::int64_t l = 1; l < used_bins(all); ++l)
+      sum += static_cast<std::int64_t>(all.count[0][l]) * rounded(l, granules[g]);
     *values++ = static_cast<double>(sum);
   }
   *values++ = static_cast<double>(all.max_of_8);

@@ -95,15 +95,16 @@ bool wants_some(const sxt_features_args &args, int first, int count) {
   return false;
 }
 
-// One thread walks alone.
+// One thread walks alone. most_lines: that x has.
 template <class Column>
-void walk_alone(const Column *col, std::int64_t length, std::int64_t nnz, int shift, SmallSet &set, Footprint &out) {
-  set.clear();
+void walk_alone(const Column *col, std::int64_t length, std::int64_t nnz, std::int64_t most_lines, int shift,
+                SmallSet &set, Footprint &out) {
+  set.clear(static_cast<std::uint64_t>(length), static_cast<std::uint64_t>(most_lines));
   std::int64_t distinct = 0;
   for (std::int64_t k = 0; k < length; ++k) {
     distinct += set.insert(static_cast<std::uint64_t>(col[k]) >> shift);
     const auto done = static_cast<std::uint64_t>(k + 1);
-    if (done >= 512 && std::has_single_bit(done)) out.add(std::countr_zero(done), static_cast<double>(distinct));
+    if (done >= 512 && (done & (done - 1)) == 0) out.add(std::countr_zero(done), static_cast<double>(distinct));
   }
   if (length == nnz) out.add(-1, static_cast<double>(distinct));
 }
@@ -151,11 +152,13 @@ template <class Column>
 void measure(const sxt_csr &a, const Column *col, const Team &team, Footprint &out) {
   const std::int64_t nnz = a.s.nnz, walks = short_walks(nnz), length = std::min(nnz, short_walk);
   out.set_entries(static_cast<double>(nnz));
-  out.set_most_lines(static_cast<double>(((a.s.cols - 1) >> team.shift) + 1));
+  const std::int64_t most_lines = ((a.s.cols - 1) >> team.shift) + 1;
+  out.set_most_lines(static_cast<double>(most_lines));
   Footprint parts[most_short_walks];
   for_each_part(team.threads, team.threads, [&](int share) {
     for (std::int64_t i = share; i < walks; i += team.threads)
-      walk_alone(col + start_of(i, walks, length, nnz), length, nnz, team.shift, team.sets[share], parts[i]);
+      walk_alone(col + start_of(i, walks, length, nnz), length, nnz, most_lines, team.shift, team.sets[share],
+                 parts[i]);
   });
   for (std::int64_t i = 0; i < walks; ++i) out.merge(parts[i]);
   if (nnz <= 2 * short_walk && nnz > length) walk_together(col, nnz, nnz, a.s.cols, team, out);

@@ -15,8 +15,10 @@ namespace sextant::features_basic {
 inline constexpr std::int64_t group = 24;          // rows; slices of 8 divide it
 inline constexpr std::int64_t longest_row = 4096;  // entries of a row that are looked at
 
-// About 1 % of the entries, and a few thousand at least.
-inline std::int64_t sampled_entries(std::int64_t nnz) { return std::min(nnz, std::max<std::int64_t>(2048, nnz / 100)); }
+// About 1 % of the entries, and two thousand at least; of small matrices an eighth, and a thousand at least.
+inline std::int64_t sampled_entries(std::int64_t nnz) {
+  return std::min(nnz, std::max(nnz / 100, std::clamp<std::int64_t>(nnz / 8, 1024, 2048)));
+}
 
 // Groups of rows that hold about this many entries.
 inline std::int64_t sampled_groups(const sxt_csr &a) {
@@ -97,7 +99,7 @@ void band(const sxt_csr &a, const Offset *row_ptr, const Column *col, SmallSet &
   };
   const std::int64_t step = a.s.rows / 4096 + 1;
   for (std::int64_t i = 0; i < a.s.rows; i += step) look(i);
-  set.clear();
+  set.clear(SmallSet::slots / 2, static_cast<std::uint64_t>(a.s.rows + a.s.cols));
   const SampledGroups<Offset> groups(a, row_ptr, group, sampled_groups(a));
   const auto most = static_cast<std::int64_t>(SmallSet::slots / 2);
   for (std::int64_t sample = 0; sample < groups.count() && diagonals < most; ++sample) {
