@@ -23,6 +23,7 @@
 #include "sextant/plugin/kinds/pcg.h"
 #include "sextant/plugin/kinds/preconditioner.h"
 #include "sextant/plugin/kinds/reduction.h"
+#include "sextant/plugin/kinds/partition.h"
 #include "sextant/plugin/kinds/rendezvous.h"
 #include "sextant/plugin/kinds/residual.h"
 #include "sextant/plugin/kinds/spmv.h"
@@ -77,6 +78,7 @@ std::uint64_t args_bytes(std::string_view kind) {
                                  {SXT_KIND_CHOLESKY, sizeof(sxt_cholesky_args)},
                                  {SXT_KIND_EXCHANGE, sizeof(sxt_exchange_args)},
                                  {SXT_KIND_RENDEZVOUS, sizeof(sxt_rendezvous_args)},
+                                 {SXT_KIND_PARTITION, sizeof(sxt_partition_args)},
                                  {SXT_KIND_HERMITIAN, sizeof(sxt_hermitian_args)},
                                  {SXT_KIND_HERMITIAN_STEP, sizeof(sxt_hermitian_step_args)},
                                  {SXT_KIND_HERMITIAN_TOEPLITZ, sizeof(sxt_hermitian_args)}};

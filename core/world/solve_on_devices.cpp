@@ -17,7 +17,9 @@ bool is_near(double rate, double residual, double tolerance) {
   return rate > 0 && std::log(residual / tolerance) / rate < near_the_end;
 }
 
-sxt_reason reason_of(std::int32_t ended) {
+}  // namespace
+
+sxt_reason WorldSolve::reason_of(std::int32_t ended) {
   switch (ended) {
     case SXT_RENDEZVOUS_NOT_A_NUMBER: return SXT_REASON_NOT_A_NUMBER;
     case SXT_RENDEZVOUS_A_INDEFINITE: return SXT_REASON_A_INDEFINITE;
@@ -25,8 +27,6 @@ sxt_reason reason_of(std::int32_t ended) {
     default: return SXT_REASON_BREAKDOWN;
   }
 }
-
-}  // namespace
 
 // k_: the first iterate of the block, then the one in x.
 sxt_reason WorldSolve::judge_block(const WorldLoop::Outcome &outcome) {

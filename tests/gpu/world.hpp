@@ -45,8 +45,9 @@ struct Solved {
 };
 
 inline Solved solve_on(const Rank &rank, const Matrix &matrix, const std::vector<double> &b,
-                       const sxt_pcg_options &options) {
+                       sxt_pcg_options options) {
   Solved out;
+  if (!options.engine) options.engine = "world.by-host";  // whatever would end sooner
   const std::vector<std::int64_t> lengths = lengths_of(rank, matrix);
   sxt_pcg *made = nullptr;
   EXPECT_EQ(sxt_pcg_create(matrix.get(), &options, &made), SXT_OK) << rank.error();

@@ -34,8 +34,9 @@ from ._library import path as library_path
 from ._matrix import Matrix, Transpose
 from ._pcg import PCG
 from ._registry import kernels, library_version, plugins, refusals
-from ._reports import AnalysisInfo, CholeskyInfo, CholeskyReport, HermitianReport, Kernel, Plugin, Refusal, Report, SolveReport
+from ._reports import AnalysisInfo, CholeskyInfo, CholeskyReport, HermitianReport, Kernel, MemberReport, Plugin, Refusal, Report, SolveReport
 from ._solve import cg, solve
+from ._world import Rank, Threads, World, WorldMatrix, WorldPCG
 
 __version__ = library_version()
 __all__ = [
@@ -59,18 +60,24 @@ __all__ = [
     "Kernel",
     "Matrix",
     "MatrixError",
+    "MemberReport",
     "NotConvergedError",
     "OutOfMemoryError",
     "PCG",
     "Plugin",
+    "Rank",
     "Refusal",
     "Report",
     "SextantError",
     "SizeError",
     "SolveReport",
     "StateError",
+    "Threads",
     "Transpose",
     "UnsupportedError",
+    "World",
+    "WorldMatrix",
+    "WorldPCG",
     "__version__",
     "cg",
     "default_context",
