@@ -3,6 +3,7 @@
 // had driven them, and confirms where the recurrence says that the tolerance is met.
 #include <cmath>
 
+#include "core/operations/operations.hpp"
 #include "core/world/solve.hpp"
 
 namespace sextant {
@@ -28,6 +29,29 @@ sxt_reason WorldSolve::reason_of(std::int32_t ended) {
   }
 }
 
+// y = from - y
+void WorldSolve::subtract_from(const void *from, void *y, std::size_t i) {
+  with_value_type(type_, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T plus(1), minus(-1);
+    Operations::of(world_.context(i))
+        .vector({.operation = SXT_VECTOR_AXPBY,
+                 .type = type_,
+                 .n = matrix_.rows_of(i),
+                 .alpha = &plus,
+                 .beta = &minus,
+                 .x = from,
+                 .y = y});
+  });
+}
+
+// p = u - p and s = w - s, as a step that ended did them: an odd number of those takes one more.
+void WorldSolve::turn_over(std::size_t i) {
+  WorldPcg::Part &own = part(i);
+  subtract_from(preconditioned(i), own.p.data(), i);
+  subtract_from(own.w.data(), own.s.data(), i);
+}
+
 // k_: the first iterate of the block, then the one in x.
 sxt_reason WorldSolve::judge_block(const WorldLoop::Outcome &outcome) {
   const std::int64_t judged = outcome.k - k_ + 1;
@@ -50,6 +74,8 @@ sxt_reason WorldSolve::judge_block(const WorldLoop::Outcome &outcome) {
       deferred([&](std::size_t i) { copy(part(i).residual.data(), part(i).r.data(), i); });
       ++replacements_;
       restart_ = true;  // directions were those of the residual before
+    } else if ((outcome.iterations - judged + 1) % 2 != 0) {
+      deferred([&](std::size_t i) { turn_over(i); });
     }
     replaced_ = true;  // the same iterate is judged again
     return SXT_REASON_NONE;
