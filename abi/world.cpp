@@ -208,8 +208,8 @@ sxt_status sxt_matrix_split(sxt_world *world, const sxt_matrix *whole, const sxt
     const sxt_matrix &source = of_context(whole, "whole");
     given(matrix, "matrix");
     const sxt_partition_options chosen = read_sized(options, partition_defaults(), "options");
-    auto handle = std::make_unique<sxt_matrix>(WorldMatrix::split(
-        inner, *source.matrix, name_of(chosen.method, "options->method"), source.index_base));
+    auto handle = std::make_unique<sxt_matrix>(
+        WorldMatrix::split(inner, *source.matrix, name_of(chosen.method, "options->method"), source.index_base));
     handle->index_base = source.index_base;
     *matrix = handle.release();
   });

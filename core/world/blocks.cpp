@@ -47,8 +47,8 @@ void each_entry(const RowRange &range, F &&f, E &&row_end) {
   }
 }
 
-// Columns that were met, and the place of each among them in ascending order: bits in pages of columns, each made when it
-// is first touched, so that both take a time by the entries and memory by the pages alone.
+// Columns that were met, and the place of each among them in ascending order: bits in pages of columns, each made when
+// it is first touched, so that both take a time by the entries and memory by the pages alone.
 class Columns {
  public:
   explicit Columns(std::int64_t cols) : pages_(static_cast<std::size_t>(cols / page_columns + 1)) {}

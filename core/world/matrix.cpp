@@ -191,9 +191,7 @@ void WorldMatrix::add_boundary(std::size_t own, const void *alpha, void *y) cons
 
 void WorldMatrix::multiply(const void *alpha, std::span<const void *const> x, const void *beta,
                            std::span<void *const> y, const Lanes &lanes) {
-  const auto own = [&](std::size_t i) {
-    blocks_[i].own_product->multiply(SXT_NO_TRANSPOSE, alpha, x[i], beta, y[i]);
-  };
+  const auto own = [&](std::size_t i) { blocks_[i].own_product->multiply(SXT_NO_TRANSPOSE, alpha, x[i], beta, y[i]); };
   multiply_by(own, alpha, x, y, lanes);
 }
 

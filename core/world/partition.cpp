@@ -73,9 +73,9 @@ sxt_partition_query query_of(const World &world, Matrix &whole, const std::strin
 // Of an answer by a kernel that may be anyone's.
 void check(const Partition &found, std::int64_t rows) {
   const char *const name = found.choice->kernel->name();
-  require(found.begin.front() == 0 && found.begin.back() == rows &&
-              std::is_sorted(found.begin.begin(), found.begin.end()),
-          SXT_E_INTERNAL, name, " gives members rows that do not follow each other");
+  require(
+      found.begin.front() == 0 && found.begin.back() == rows && std::is_sorted(found.begin.begin(), found.begin.end()),
+      SXT_E_INTERNAL, name, " gives members rows that do not follow each other");
   std::vector<char> met(static_cast<std::size_t>(rows), 0);
   for (const std::int64_t row : found.order) {
     require(row >= 0 && row < rows && !met[static_cast<std::size_t>(row)], SXT_E_INTERNAL, name, " names row ", row,

@@ -22,8 +22,8 @@ struct Partition {
 double entry_bytes(sxt_value_type type) noexcept;
 double row_bytes(sxt_value_type type) noexcept;
 
-// method: "" for the library's choice, which leaves rows in their order. Throws SXT_E_UNKNOWN_NAME for a method that there
-// is none of, SXT_E_NO_KERNEL with the reason where it does not serve.
+// method: "" for the library's choice, which leaves rows in their order. Throws SXT_E_UNKNOWN_NAME for a method that
+// there is none of, SXT_E_NO_KERNEL with the reason where it does not serve.
 Partition partition(const World &world, Matrix &whole, const std::string &method);
 
 }  // namespace sextant

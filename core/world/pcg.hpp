@@ -18,8 +18,8 @@ namespace sextant {
 
 class WorldLoop;
 
-// Predicted seconds of an iteration on the members of one process, by the models of the kernels that were chosen: of the
-// slowest device, and all of the CPU's members, which work one after the other.
+// Predicted seconds of an iteration on the members of one process, by the models of the kernels that were chosen: of
+// the slowest device, and all of the CPU's members, which work one after the other.
 struct IterationPrice {
   double product_s = 0;   // blocks, and the preconditioner
   double exchange_s = 0;  // halos
@@ -59,7 +59,7 @@ class WorldPcg {
   friend class WorldLoop;
   // Of one member of this process.
   struct Part {
-    std::shared_ptr<Matrix> joined;  // all of its rows, for true residuals; the interior where that is all
+    std::shared_ptr<Matrix> joined;   // all of its rows, for true residuals; the interior where that is all
     std::unique_ptr<Runner> product;  // by the columns that it owns: symmetric where that was found
     std::unique_ptr<Runner> truth, preconditioner;
     DeviceBuffer r, p, s, w, u;    // w = A u; u = M r, or none where that is r
@@ -88,7 +88,7 @@ class WorldPcg {
   PcgSettings settings_;
   std::string method_, why_method_;
   std::vector<Part> parts_;
-  std::vector<char> equal_;  // whether the i-th member's own columns equal their mirror images
+  std::vector<char> equal_;          // whether the i-th member's own columns equal their mirror images
   std::unique_ptr<WorldLoop> loop_;  // iterations on the devices; NULL with the reason
   std::string why_no_loop_;
   std::vector<std::string> notes_;

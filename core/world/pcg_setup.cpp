@@ -123,15 +123,15 @@ DiagonalRange WorldPcg::check_matrix() {
     equal_.assign(matrix_->world().own(), 0);
     // One process has all rows: they are compared at once, and nothing is left to compare across members.
     const bool alone = matrix_->world().ranks() == 1;
-    const bool whole =
-        alone && settings_.check_symmetry &&
-        check_hermitian(matrix_->own_rows(), matrix_->world().context(0).threads(), work, tolerance);
+    const bool whole = alone && settings_.check_symmetry &&
+                       check_hermitian(matrix_->own_rows(), matrix_->world().context(0).threads(), work, tolerance);
     for (std::size_t i = 0; i < matrix_->world().own(); ++i) {
       if (matrix_->rows_of(i) == 0) continue;
       Matrix &interior = *matrix_->block(i).interior;
       const int threads = matrix_->world().context(i).threads();
       in_rows_from(matrix_->first_row_of(i), [&] {
-        const bool equal = alone ? whole : settings_.check_symmetry && check_hermitian(interior.csr(), threads, work, tolerance);
+        const bool equal =
+            alone ? whole : settings_.check_symmetry && check_hermitian(interior.csr(), threads, work, tolerance);
         equal_[i] = equal;
         if (equal) interior.found_symmetry(interior.value_type() <= SXT_F64 ? SXT_SYMMETRIC : SXT_HERMITIAN);
         const DiagonalRange range = check_diagonal(interior.csr(), threads, tolerance);

@@ -334,8 +334,7 @@ sxt_reason WorldSolve::step(const Scalars &now) {
   found_in_ = k_ + 1;
   plugin::rendezvous::Coefficients next;
   recurrence_.restart = restart_;
-  const std::int32_t end =
-      plugin::rendezvous::coefficients(recurrence_, now.delta, now.gamma, is_single(type_), next);
+  const std::int32_t end = plugin::rendezvous::coefficients(recurrence_, now.delta, now.gamma, is_single(type_), next);
   if (end != SXT_RENDEZVOUS_RUNNING) return reason_of(end);
   deferred([&](std::size_t i) {
     if (next.beta == 0) {  // begun anew: times 0, but finite

@@ -77,8 +77,7 @@ std::unique_ptr<WorldSolver::Fewer> WorldSolver::make_fewer(std::int32_t count) 
   } else {
     World::Contexts contexts;
     for (const std::size_t i : out->to.members) contexts.push_back(world.shared_context(i));
-    const auto smaller =
-        std::make_shared<World>([&] { return contexts; }, nullptr, world.comm().time_limit());
+    const auto smaller = std::make_shared<World>([&] { return contexts; }, nullptr, world.comm().time_limit());
     out->regrouped = matrix_->among(smaller);
     out->world = std::make_unique<WorldPcg>(out->regrouped, settings_);
     out->to.begin = out->regrouped->begin();
@@ -201,8 +200,10 @@ void WorldSolver::weigh_between() {
 double WorldSolver::least_of_one() const {
   const sxt_machine &best = matrix_->world().context(fastest_[0]).machine();
   const auto value = static_cast<double>(value_bytes(matrix_->value_type()));
-  return value * (passes_at_best * static_cast<double>(matrix_->given().rows) +
-                  part_of_values * static_cast<double>(matrix_->nnz())) / std::max(1.0, best.stream_rate);
+  return value *
+         (passes_at_best * static_cast<double>(matrix_->given().rows) +
+          part_of_values * static_cast<double>(matrix_->nnz())) /
+         std::max(1.0, best.stream_rate);
 }
 
 // What is out by a bound alone is not built.
@@ -305,9 +306,9 @@ Explanation WorldSolver::explain() const {
     out = all_->explain();
   } else if (fewer_->solver) {
     out = fewer_->solver->explain();
-    out.title = "Conjugate gradients in a world, on one member: " +
-                text(matrix_->given().rows, " unknowns, ", matrix_->nnz(), " nonzeros, ",
-                     value_name(matrix_->value_type()));
+    out.title =
+        "Conjugate gradients in a world, on one member: " +
+        text(matrix_->given().rows, " unknowns, ", matrix_->nnz(), " nonzeros, ", value_name(matrix_->value_type()));
   } else {
     out = fewer_->world->explain();
   }
@@ -315,7 +316,7 @@ Explanation WorldSolver::explain() const {
   return out;
 }
 
-// Rows and blocks are those of the caller's division, whoever solves.
+// Rows and blocks are those of the caller's division, whichever members solve.
 sxt_member_report WorldSolver::member(std::size_t own) const {
   if (all_) return all_->member(own);
   sxt_member_report out = member_blocks(*matrix_, own);

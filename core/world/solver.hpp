@@ -65,7 +65,7 @@ class WorldSolver {
   IterationPrice price_of_all_;
   MembersConsidered one_considered_, all_considered_, between_;
   std::vector<MembersConsidered> considered_;
-  std::string why_;  // as many as there are were taken
+  std::string why_;     // as many as there are were taken
   double solve_s_ = 0;  // of the last solve on fewer
 };
 

@@ -44,8 +44,7 @@ struct Solved {
   std::string explained;
 };
 
-inline Solved solve_on(const Rank &rank, const Matrix &matrix, const std::vector<double> &b,
-                       sxt_pcg_options options) {
+inline Solved solve_on(const Rank &rank, const Matrix &matrix, const std::vector<double> &b, sxt_pcg_options options) {
   Solved out;
   if (!options.engine) options.engine = "world.by-host";  // whatever would end sooner
   const std::vector<std::int64_t> lengths = lengths_of(rank, matrix);

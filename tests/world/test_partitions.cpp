@@ -146,7 +146,8 @@ TEST(WorldPartitions, RowsThatAreBroughtKeepTheirNumbers) {
     const Matrix matrix = rows_matrix(rank, a, rows_of({10, 26}, r));
     std::vector<std::int64_t> order(r == 0 ? 10 : 26, -1);
     ASSERT_EQ(sxt_matrix_order(matrix.get(), order.data()), SXT_OK);
-    for (std::size_t k = 0; k < order.size(); ++k) EXPECT_EQ(order[k], (r == 0 ? 0 : 10) + static_cast<std::int64_t>(k));
+    for (std::size_t k = 0; k < order.size(); ++k)
+      EXPECT_EQ(order[k], (r == 0 ? 0 : 10) + static_cast<std::int64_t>(k));
   });
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tables of docs/measurements/two_gpus.md: conjugate gradients without preconditioner on one GPU and on worlds of several,
-// microseconds an iteration. usage: gpu_world_tables [--explain] GPUS ITERATIONS SYSTEM...   with SYSTEM: 7pt:N (an N^3
-// grid) or power-law:N (N rows). The same system is solved by one context on GPU 0, then by worlds of 2 to GPUS members,
-// by each engine of a world and by the one that the library chooses, three times each; the least time is told, and what was
-// predicted. --explain prints the predictions of every kernel of a world, too.
+// Tables of docs/measurements/two_gpus.md: conjugate gradients without preconditioner on one GPU and on worlds of
+// several, microseconds an iteration. usage: gpu_world_tables [--explain] GPUS ITERATIONS SYSTEM...   with SYSTEM:
+// 7pt:N (an N^3 grid) or power-law:N (N rows). The same system is solved by one context on GPU 0, then by worlds of 2
+// to GPUS members, by each engine of a world and by the one that the library chooses, three times each; the least time
+// is told, and what was predicted. --explain prints the predictions of every kernel of a world, too.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -63,7 +63,8 @@ Csr power_law(std::int64_t rows) {
   for (std::size_t i = 0; i + 1 < at.size(); ++i) at[i + 1] += at[i] + 1;  // and the diagonal
   std::vector<std::int32_t> near(static_cast<std::size_t>(at.back()));
   std::vector<std::int64_t> next = at;
-  for (std::size_t i = 0; i < name.size(); ++i) near[static_cast<std::size_t>(next[i]++)] = static_cast<std::int32_t>(i);
+  for (std::size_t i = 0; i < name.size(); ++i)
+    near[static_cast<std::size_t>(next[i]++)] = static_cast<std::int32_t>(i);
   for (const auto &[one, other] : edges) {
     near[static_cast<std::size_t>(next[static_cast<std::size_t>(one)]++)] = other;
     near[static_cast<std::size_t>(next[static_cast<std::size_t>(other)]++)] = one;
@@ -168,7 +169,8 @@ double on_one(const Csr &a, std::int64_t iterations) {
       sxt_fill(&one, b) || sxt_pcg_create(matrix, &options, &pcg))
     end("one GPU", context);
   const double least = time_solves(pcg, b, x, context, iterations);
-  std::printf("  1 GPU: %.2f us an iteration\n%s", least, lines_with(explained(pcg), {"engine", "pcg:", "predicted"}).c_str());
+  std::printf("  1 GPU: %.2f us an iteration\n%s", least,
+              lines_with(explained(pcg), {"engine", "pcg:", "predicted"}).c_str());
   sxt_pcg_destroy(pcg), sxt_vector_destroy(b), sxt_vector_destroy(x), sxt_matrix_destroy(matrix);
   sxt_context_destroy(context);
   return least;
@@ -227,7 +229,8 @@ void on_several(const Csr &a, int gpus, std::int64_t iterations, double alone, c
 
 int main(int argc, char **argv) {
   if (argc > 1 && !std::strcmp(argv[1], "--explain")) explain_all = true, --argc, ++argv;
-  if (argc < 4) return std::fprintf(stderr, "usage: gpu_world_tables [--explain] GPUS ITERATIONS 7pt:N|power-law:N ...\n"), 2;
+  if (argc < 4)
+    return std::fprintf(stderr, "usage: gpu_world_tables [--explain] GPUS ITERATIONS 7pt:N|power-law:N ...\n"), 2;
   const int gpus = std::atoi(argv[1]);
   const std::int64_t iterations = std::atoll(argv[2]);
   for (int i = 3; i < argc; ++i) {

@@ -30,8 +30,8 @@ inline std::int64_t number(const void *array, sxt_index_type type, std::int64_t 
 }
 
 inline double work_of(const sxt_partition_args &a, std::int64_t row) {
-  const auto entries = static_cast<double>(number(a.row_ptr, a.offset_type, row + 1) -
-                                           number(a.row_ptr, a.offset_type, row));
+  const auto entries =
+      static_cast<double>(number(a.row_ptr, a.offset_type, row + 1) - number(a.row_ptr, a.offset_type, row));
   return entries * a.entry_bytes + a.row_bytes;
 }
 
@@ -61,7 +61,8 @@ inline sxt_status offers(const sxt_partition_query &q, const char *method, bool 
   return SXT_OK;
 }
 
-// Seconds of a product beyond its share of the memory traffic: values of others, of which the slowest member has so many.
+// Seconds of a product beyond its share of the memory traffic: values of others, of which the slowest member has so
+// many.
 inline double halo_seconds(const sxt_partition_query &q, double values) {
   return q.members > 1 ? std::max(0.0, q.value_s) * values : 0;
 }

@@ -29,6 +29,7 @@ struct PublishedOptions {
   ContextOptions context;
   std::int64_t rows = 262144, length = std::int64_t{1} << 23, systems = 100;
   std::int64_t repeat = 3;
+  std::string orders = "350,700,1700";
   bool json = false;
 };
 
@@ -125,20 +126,26 @@ Figure pcg(const PublishedOptions &options) {
     }
   }
   out.ours = mean_of(out.cases, "ratio");
-  out.conditions = fmt::format("solves to 1e-8 of {} generated matrices of about {} rows, by choice, over Jacobi-preconditioned "
-                               "loops compiled for one thread; set-up apart",
-                               out.cases.size(), count_text(options.rows));
+  out.conditions = fmt::format(
+      "solves to 1e-8 of {} generated matrices of about {} rows, by choice, over Jacobi-preconditioned "
+      "loops compiled for one thread; set-up apart",
+      out.cases.size(), count_text(options.rows));
   if (!on_gpu(options)) out.why = "the ratio is of CPU threads: the headline is of a GPU (--device cuda)";
   return out;
 }
 
 Figure two_gpus(const PublishedOptions &) {
-  return {"Wang 2017", "the same on two GPUs, over one GPU", "1.83", nothing, "",
-          "this suite has one device; gpu_world_tables measures worlds (docs/measurements/two_gpus.md)"};
+  return {"Wang 2017", "the same on two GPUs, over one GPU",
+          "1.83",      nothing,
+          "",          "this suite has one device; gpu_world_tables measures worlds (docs/measurements/two_gpus.md)"};
 }
 
 Figure models(const PublishedOptions &) {
-  return {"Wang 2017", "predictions of PCG within", "5 %", nothing, "",
+  return {"Wang 2017",
+          "predictions of PCG within",
+          "5 %",
+          nothing,
+          "",
           "sextant verify-model has the errors of every kernel, gpu_regret the hit rates of trees and selection "
           "(docs/measurements/models.md): both take minutes and a calibrated profile"};
 }
@@ -160,20 +167,24 @@ Figure reductions(const PublishedOptions &options) {
     out.cases.push_back({{"kernel", kernel}, {"seconds", seconds}});
   }
   out.ours = first / last;
-  out.conditions = fmt::format("{} values; the fastest kernel is {:.2f} times as fast as the last step", count_text(options.length),
-                               last / best);
+  out.conditions = fmt::format("{} values; the fastest kernel is {:.2f} times as fast as the last step",
+                               count_text(options.length), last / best);
   return out;
 }
 
 Figure cholesky(const PublishedOptions &) {
-  return {"Zou, Dou, Guo", "sparse Cholesky on a GPU over a multi-core CPU", "2.69 to 3.88", nothing, "",
+  return {"Zou, Dou, Guo",
+          "sparse Cholesky on a GPU over a multi-core CPU",
+          "2.69 to 3.88",
+          nothing,
+          "",
           "HSL_MA87, the other side, is not free to take; gpu_cholesky_tables compares with this library on the CPU "
           "(docs/measurements/cholesky_gpu.md)"};
 }
 
 Figure hermitian(const PublishedOptions &options) {
   Figure out{"Zhang, Liao", "1000 Hermitian systems of 350, 700, 1700 over one CPU thread", "18.55 to 26.35"};
-  const Json rows = rows_of({"hermitian", "--device", options.context.device, "--n", "350,700,1700", "--phase",
+  const Json rows = rows_of({"hermitian", "--device", options.context.device, "--n", options.orders, "--phase",
                              "factor-solve", "--cpu-thread", "--systems", std::to_string(options.systems)},
                             options, out.why);
   for (const Json &row : rows)
@@ -183,16 +194,23 @@ Figure hermitian(const PublishedOptions &options) {
                            {"seconds", number_in(row, "seconds")},
                            {"ratio", number_in(row, "cpu_thread_ratio")}});
   out.ours = mean_of(out.cases, "ratio");
-  out.conditions = fmt::format("{} systems, c128; the CPU thread is LAPACK on some of them, scaled, where the source had a "
-                               "loop of its own: the ratio is of a better baseline",
-                               options.systems);
-  if (!on_gpu(options) && out.why.empty()) out.why = "the ratio is of CPU threads: the headline is of a GPU (--device cuda)";
+  out.conditions = fmt::format(
+      "{} systems, c128; the CPU thread is LAPACK on some of them, scaled, where the source had a "
+      "loop of its own: the ratio is of a better baseline",
+      options.systems);
+  if (!on_gpu(options) && out.why.empty())
+    out.why = "the ratio is of CPU threads: the headline is of a GPU (--device cuda)";
   return out;
 }
 
 Figure launches(const PublishedOptions &) {
-  return {"Yang 2012", "block sizes by the published rule", "programs unchanged, faster", nothing, "",
-          "sextant retune runs other programs by the rule; what it changes and gains is in docs/measurements/gpu_retune.md"};
+  return {"Yang 2012",
+          "block sizes by the published rule",
+          "programs unchanged, faster",
+          nothing,
+          "",
+          "sextant retune runs other programs by the rule; what it changes and gains is in "
+          "docs/measurements/gpu_retune.md"};
 }
 
 // ---- what is told
@@ -203,8 +221,8 @@ void print_figures(const std::vector<Figure> &figures, const std::string &device
   print("device     {}\n\n", device);
   Table table({{"source"}, {"headline"}, {"published", true}, {"here", true}, {"how, or why not"}});
   for (const Figure &each : figures) {
-    const std::string how = each.conditions.empty() || each.why.empty() ? each.conditions + each.why
-                                                                       : each.conditions + "; " + each.why;
+    const std::string how =
+        each.conditions.empty() || each.why.empty() ? each.conditions + each.why : each.conditions + "; " + each.why;
     table.add({each.source, each.what, each.published, ratio_text(each.ours), how});
   }
   print_text(table.text());
@@ -240,20 +258,23 @@ int bench_published(const PublishedOptions &options) {
   return exit_done;
 }
 
-constexpr const char *footer = R"(Each figure is a ratio of two times measured here, by another suite in a process of its own; what cannot be compared
+constexpr const char *footer =
+    R"(Each figure is a ratio of two times measured here, by another suite in a process of its own; what cannot be compared
 honestly says why. The sources are listed in docs/measurements/published.md.)";
 
 }  // namespace
 
 void add_bench_published(CLI::App &parent, Action &action) {
   auto options = std::make_shared<PublishedOptions>();
-  CLI::App *app = parent.add_subcommand("published", "The headlines of published work beside the same comparisons here");
+  CLI::App *app =
+      parent.add_subcommand("published", "The headlines of published work beside the same comparisons here");
   app->add_option("--n", options->rows, "Rows of the generated matrices")
       ->capture_default_str()
       ->check(CLI::Range(std::int64_t{64}, std::int64_t{1} << 28));
   app->add_option("--systems", options->systems, "Hermitian systems in a set; published are 1000")
       ->capture_default_str()
       ->check(whole_number_from<std::int64_t>(1));
+  app->add_option("--orders", options->orders, "Their orders")->capture_default_str();
   app->add_option("--repeat", options->repeat, "Samples of each kernel")
       ->capture_default_str()
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000}));

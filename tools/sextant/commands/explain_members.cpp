@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Members that cannot be had are priced by models alone: blocks of some of them are cut out of the matrix as a world cuts
-// them, the library predicts their products and vector operations on this device, and messages follow from a latency
-// and a rate. Three recurrences are compared, each without a preconditioner: the classical one (Hestenes and Stiefel
-// 1952) with two sums an iteration, the one of worlds with one (Chronopoulos and Gear 1989), and the pipelined one
-// (Ghysels and Vanroose 2014), whose one sum lies beside the product.
+// Members that are not there are priced by models alone: blocks of some of them are cut out of the matrix as a world
+// cuts them, the library predicts their products and vector operations on this device, and messages follow from a
+// latency and a rate. Three recurrences are compared, each without a preconditioner: the classical one (Hestenes and
+// Stiefel 1952) with two sums an iteration, the one of worlds with one (Chronopoulos and Gear 1989), and the pipelined
+// one (Ghysels and Vanroose 2014), whose one sum lies beside the product.
 #include "commands/explain_members.hpp"
 
 #include <algorithm>
@@ -52,9 +52,7 @@ struct Entries {
   }
   std::int64_t begin(std::int64_t row) const { return at(ptr, info.offset_type, row); }
   std::int64_t column(std::int64_t k) const { return at(col, info.index_type, k); }
-  std::int64_t value_bytes() const {
-    return info.value_type == SXT_F32 ? 4 : info.value_type == SXT_C128 ? 16 : 8;
-  }
+  std::int64_t value_bytes() const { return info.value_type == SXT_F32 ? 4 : info.value_type == SXT_C128 ? 16 : 8; }
   // Bytes that a product reads in the rows before, by which a world divides them.
   double work(std::int64_t row) const {
     const auto value = static_cast<double>(value_bytes());
@@ -214,44 +212,53 @@ Price price_of(sxt_context *context, const Entries &a, std::int64_t members, con
     out.frames_s = doublings * network.latency_s + static_cast<double>(members) * frame_bytes / network.rate;
   }
   const double product_s = std::max(share.own_s, out.halo_s) + share.boundary_s;
-  out.classical_s = product_s + share.updates_s * (classical_passes / world_passes) + 2 * share.one_dot_s + 2 * out.sum_s;
+  out.classical_s =
+      product_s + share.updates_s * (classical_passes / world_passes) + 2 * share.one_dot_s + 2 * out.sum_s;
   out.world_s = product_s + share.updates_s + share.two_dots_s + out.sum_s;
-  out.pipelined_s = std::max(product_s, out.sum_s) + share.updates_s * (pipelined_passes / world_passes) + share.two_dots_s;
+  out.pipelined_s =
+      std::max(product_s, out.sum_s) + share.updates_s * (pipelined_passes / world_passes) + share.two_dots_s;
   out.built_s = product_s + share.updates_s + share.two_dots_s + out.frames_s;
   return out;
 }
 
 Json json_of(const Price &price, double one_s) {
-  return {{"members", price.members},
-          {"rows", price.share.rows},
-          {"halo_values", price.share.halo},
-          {"product_s", price.share.own_s + price.share.boundary_s},
-          {"halo_s", price.halo_s},
-          {"sum_s", price.sum_s},
-          {"classical_s", price.classical_s},
-          {"chronopoulos_gear_s", price.world_s},
-          {"pipelined_s", price.pipelined_s},
-          {"as_built_s", price.built_s},
-          {"soonest", price.soonest()},
-          {"speed_up", one_s / price.least_s()}};
+  return {{"members", price.members},         {"rows", price.share.rows},
+          {"halo_values", price.share.halo},  {"product_s", price.share.own_s + price.share.boundary_s},
+          {"halo_s", price.halo_s},           {"sum_s", price.sum_s},
+          {"classical_s", price.classical_s}, {"chronopoulos_gear_s", price.world_s},
+          {"pipelined_s", price.pipelined_s}, {"as_built_s", price.built_s},
+          {"soonest", price.soonest()},       {"speed_up", one_s / price.least_s()}};
 }
 
 void print_prices(const std::vector<Price> &prices, const Network &network) {
-  print("\niterations of conjugate gradients on members like this device, by models alone; messages: {} + bytes / {} a second\n",
-        seconds_text(network.latency_s), bytes_text(network.rate));
-  Table table({{"members", true}, {"rows", true}, {"halo", true}, {"product", true}, {"halo time", true}, {"a sum", true},
-               {"classical", true}, {"chronopoulos-gear", true}, {"pipelined", true}, {"as built", true},
-               {"speed-up", true}, {"soonest"}});
+  print(
+      "\niterations of conjugate gradients on members like this device, by models alone; messages: {} + bytes / {} a "
+      "second\n",
+      seconds_text(network.latency_s), bytes_text(network.rate));
+  Table table({{"members", true},
+               {"rows", true},
+               {"halo", true},
+               {"product", true},
+               {"halo time", true},
+               {"a sum", true},
+               {"classical", true},
+               {"chronopoulos-gear", true},
+               {"pipelined", true},
+               {"as built", true},
+               {"speed-up", true},
+               {"soonest"}});
   const double one_s = prices.front().least_s();
   for (const Price &each : prices)
     table.add({count_text(each.members), count_text(each.share.rows), count_text(each.share.halo),
                seconds_text(each.share.own_s + each.share.boundary_s), seconds_text(each.halo_s),
                seconds_text(each.sum_s), seconds_text(each.classical_s), seconds_text(each.world_s),
-               seconds_text(each.pipelined_s), seconds_text(each.built_s), fmt::format("{:.2f}", one_s / each.least_s()),
-               each.soonest()});
+               seconds_text(each.pipelined_s), seconds_text(each.built_s),
+               fmt::format("{:.2f}", one_s / each.least_s()), each.soonest()});
   print_text(table.text(2));
-  print("  of the slowest of {} members that were cut out; as built: chronopoulos-gear with the gathers of this version\n",
-        most_sampled);
+  print(
+      "  of the slowest of {} members that were cut out; as built: chronopoulos-gear with the gathers of this "
+      "version\n",
+      most_sampled);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sextant explain MATRIX --members N --network L,B: what an iteration of conjugate gradients would take on N members like
-// this one.
+// sextant explain MATRIX --members N --network L,B: what an iteration of conjugate gradients would take on N members
+// like this one.
 #pragma once
 
 #include <cstdint>

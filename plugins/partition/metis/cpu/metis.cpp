@@ -53,7 +53,8 @@ class Metis {
     std::int32_t written[2 * options];
     std::fill_n(written, 2 * options, 77);
     if (auto *set = reinterpret_cast<int (*)(void *)>(::dlsym(handle, "METIS_SetDefaultOptions"))) set(written);
-    if (written[0] == 77 || written[options] != 77) why_ = std::string(name) + " was built for other than 32-bit indices";
+    if (written[0] == 77 || written[options] != 77)
+      why_ = std::string(name) + " was built for other than 32-bit indices";
 #else
     why_ = std::string(name) + " is not opened: the C library has no dlmopen";
 #endif
@@ -172,6 +173,6 @@ const sxt_kernel for_gpu =
 }  // namespace sextant::partition_metis
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  return sextant::plugin::offer<&sextant::partition_metis::on_cpu, &sextant::partition_metis::for_gpu>("partition-metis",
-                                                                                                       out);
+  return sextant::plugin::offer<&sextant::partition_metis::on_cpu, &sextant::partition_metis::for_gpu>(
+      "partition-metis", out);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// partition.metis.cpu beyond the kind's suite: a grid whose rows are in no order is cut along few edges, alike each time.
+// partition.metis.cpu beyond the kind's suite: a grid whose rows are in no order is cut along few edges, alike each
+// time.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -71,7 +72,8 @@ TEST(PartitionMetis, CutsFewEdgesOfAGridInNoOrder) {
     int cut = 0;
     for (std::int64_t i = 0; i < grid.n; ++i)
       for (std::int32_t k = grid.ptr[static_cast<std::size_t>(i)]; k < grid.ptr[static_cast<std::size_t>(i) + 1]; ++k)
-        cut += part[static_cast<std::size_t>(i)] != part[static_cast<std::size_t>(grid.col[static_cast<std::size_t>(k)])];
+        cut +=
+            part[static_cast<std::size_t>(i)] != part[static_cast<std::size_t>(grid.col[static_cast<std::size_t>(k)])];
     EXPECT_LT(cut / 2, 4 * 41) << "of 3280 edges";
     if (again > 0) {
       EXPECT_EQ(order, first);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kind sxt.partition/1: bands, grids, stars and scattered entries, for 1 to 7 members of equal and unequal rates. An answer
-// passes that names every row once, gives each member consecutive places, and of the work no more than its share and
-// the largest row, or that of one member which has all. Divisions of equal quality need not be equal.
+// Kind sxt.partition/1: bands, grids, stars and scattered entries, for 1 to 7 members of equal and unequal rates. An
+// answer passes that names every row once, gives each member consecutive places, and of the work no more than its share
+// and the largest row, or that of one member which has all. Divisions of equal quality need not be equal.
 #include <cstdint>
 #include <cstdio>
 #include <memory>

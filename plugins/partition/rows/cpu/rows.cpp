@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// partition.contiguous, partition.rcm, partition.one: consecutive rows for consecutive members, in the caller's order, in
-// that of reverse Cuthill-McKee, which core makes, or all for the fastest member.
+// partition.contiguous, partition.rcm, partition.one: consecutive rows for consecutive members, in the caller's order,
+// in that of reverse Cuthill-McKee, which core makes, or all for the fastest member.
 #include "rows.hpp"
 
 #include "sextant/sdk/describe.hpp"
@@ -77,7 +77,8 @@ sxt_status price_rcm(const sxt_query *query, const sxt_features *features, const
   const auto &q = as<sxt_partition_query>(query);
   constexpr double search_entry_s = 1e-8, wider = 1.5;  // levels of a search beside the most compact parts
   const double bandwidth = features && features->count > 0 ? features->values[0] : std::nan("");
-  const double values = std::min(banded(q, bandwidth), wider * std::cbrt(std::pow(static_cast<double>(q.m.rows), 2)) * 2);
+  const double values =
+      std::min(banded(q, bandwidth), wider * std::cbrt(std::pow(static_cast<double>(q.m.rows), 2)) * 2);
   return price(division_seconds(q) + search_entry_s * static_cast<double>(q.m.nnz), halo_seconds(q, values), out,
                capacity, count);
 }
@@ -124,8 +125,8 @@ const sxt_kernel one_gpu = table("partition.one-on-host.cuda", "cuda", for_faste
 }  // namespace
 
 const sxt_kernel contiguous = [] {
-  sxt_kernel k = with_band(
-      table("partition.contiguous.cpu", "cpu", by_rows, run_contiguous, for_contiguous, price_contiguous));
+  sxt_kernel k =
+      with_band(table("partition.contiguous.cpu", "cpu", by_rows, run_contiguous, for_contiguous, price_contiguous));
   k.flags |= SXT_KERNEL_REFERENCE;
   return k;
 }();
@@ -134,5 +135,6 @@ const sxt_kernel contiguous = [] {
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
   using namespace sextant::partition_rows;
-  return sextant::plugin::offer<&contiguous, &contiguous_gpu, &rcm, &rcm_gpu, &one, &one_gpu, &kind>("partition-rows", out);
+  return sextant::plugin::offer<&contiguous, &contiguous_gpu, &rcm, &rcm_gpu, &one, &one_gpu, &kind>("partition-rows",
+                                                                                                     out);
 }

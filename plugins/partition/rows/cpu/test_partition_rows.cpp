@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels of kind sxt.partition/1 on rows a person can check, and the kind's suite: over every kernel, and that it finds
-// divisions that are none.
+// The kernels of kind sxt.partition/1 on rows a person can check, and the kind's suite: over every kernel, and that it
+// finds divisions that are none.
 #include <cstdint>
 #include <string>
 #include <vector>
