@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The loop of a solve whose iterations run on the devices: the host observes each block's iterates in order, as if it
 // had driven them, and confirms where the recurrence says that the tolerance is met.
+#include <algorithm>
 #include <cmath>
 
 #include "core/operations/operations.hpp"
@@ -12,6 +13,8 @@ namespace {
 
 // Blocks are brief where so few iterations are left, by the rate of the last block.
 constexpr double near_the_end = 1.5 * WorldLoop::brief_block;
+
+constexpr double just_below = 1 - 1e-3;
 
 bool is_near(double rate, double residual, double tolerance) {
   if (!(tolerance > 0) || !(residual > tolerance)) return true;
@@ -74,8 +77,9 @@ sxt_reason WorldSolve::judge_block(const WorldLoop::Outcome &outcome) {
       deferred([&](std::size_t i) { copy(part(i).residual.data(), part(i).r.data(), i); });
       ++replacements_;
       restart_ = true;  // directions were those of the residual before
-    } else if ((outcome.iterations - judged + 1) % 2 != 0) {
-      deferred([&](std::size_t i) { turn_over(i); });
+    } else {
+      tolerance_ = std::min(tolerance_, just_below * residual_);  // else the same iterate would meet it again
+      if ((outcome.iterations - judged + 1) % 2 != 0) deferred([&](std::size_t i) { turn_over(i); });
     }
     replaced_ = true;  // the same iterate is judged again
     return SXT_REASON_NONE;
