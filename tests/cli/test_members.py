@@ -20,7 +20,7 @@ class Members(CommandTest):
         self.assertEqual(prices[1]["speed_up"], 1)
         self.assertEqual(prices[4]["halo_values"], 2 * 1600)  # a plane of 40 x 40 on two sides
         for members, each in prices.items():
-            self.assertAlmostEqual(each["rows"], 64000 / members, delta=0.1 * 64000 / members)
+            self.assertAlmostEqual(each["rows"], 64000 / members, delta=0.2 * 64000 / members)
             least = min(each["classical_s"], each["chronopoulos_gear_s"], each["pipelined_s"])
             self.assertAlmostEqual(each["speed_up"], min(prices[1][k] for k in ("classical_s", "chronopoulos_gear_s", "pipelined_s")) / least, places=9)
             self.assertGreaterEqual(each["as_built_s"], each["chronopoulos_gear_s"])

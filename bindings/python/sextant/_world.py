@@ -136,9 +136,11 @@ class World(Closing):
             return WorldMatrix(self, handle, A.dtype)
         if method is not None:
             raise error("SXT_E_ARGUMENT", "World.matrix: method is for a Matrix; rows that a rank brings are its own")
-        shape = None if rows is None else (getattr(A, "shape", (len(A[2]) - 1,))[0], rows[1])
+        shape = None
         if hasattr(A, "tocsr"):
-            A, shape = A.tocsr(), None
+            A = A.tocsr()
+        elif rows is not None and isinstance(A, (tuple, list)) and len(A) == 3:
+            shape = (len(A[2]) - 1, rows[1])
         given = _sources.entries(A, shape, options.get("index_base") or 0)
         if given.form != "csr":
             raise error("SXT_E_ARGUMENT", "World.matrix: rows are given as CSR: a sparse matrix of SciPy, or (data, indices, indptr)")
