@@ -105,11 +105,17 @@ std::unique_ptr<WorldLoop> WorldLoop::make(WorldPcg &pcg, std::string &why_not_s
   require(!asked || why_not_said.empty(), SXT_E_NOT_SUPPORTED, "options->engine is ", on_devices, ", but ",
           why_not_said);
   if (!why_not_said.empty()) return nullptr;
-  std::unique_ptr<WorldLoop> made(new WorldLoop(pcg));
-  made->make_rooms();
-  for (std::size_t i = 0; i < made->members_.size(); ++i) made->make_runners(i);
-  for (std::size_t i = 0; i < made->members_.size(); ++i) made->warm_up(i);
-  return made;
+  try {
+    std::unique_ptr<WorldLoop> made(new WorldLoop(pcg));
+    made->make_rooms();
+    for (std::size_t i = 0; i < made->members_.size(); ++i) made->make_runners(i);
+    for (std::size_t i = 0; i < made->members_.size(); ++i) made->warm_up(i);
+    return made;
+  } catch (const Error &error) {
+    if (asked || error.status() != SXT_E_NO_KERNEL) throw;
+    why_not_said = error.what();  // such as devices that do not reach each other's memory
+    return nullptr;
+  }
 }
 
 WorldLoop::WorldLoop(WorldPcg &pcg) : pcg_(pcg), members_(pcg.system().world().own()) {}

@@ -270,12 +270,11 @@ sxt_pcg_report WorldSolver::solve(const std::vector<const void *> &b, const std:
       const Lanes lanes(world);
       fewer_->b->bring(rhs, lanes);
       if (settings.use_initial_guess) fewer_->x->bring(x, lanes);
-      for (std::size_t i = 0; i < world.own(); ++i) lanes.wait(i);
+      lanes.finish();
     }
     report = fewer_->solve(settings, fewer_->b->parts(rhs), fewer_->x->parts(x));
     const Lanes lanes(world);
     fewer_->x->give_back(x, lanes);
-    for (std::size_t i = 0; i < world.own(); ++i) lanes.wait(i);
   });
   solve_s_ = clock.seconds();
   return report;
