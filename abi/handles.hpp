@@ -14,7 +14,7 @@
 #include "core/operations/array_products.hpp"
 #include "core/operations/products.hpp"
 #include "core/pcg/placed.hpp"
-#include "core/world/pcg.hpp"
+#include "core/world/solver.hpp"
 #include "core/world/vector.hpp"
 
 #include "sextant/sextant.h"
@@ -53,9 +53,9 @@ struct sxt_pcg {
   sxt_pcg(std::shared_ptr<sextant::Matrix> matrix, const sextant::PcgSettings &settings)
       : solver(std::in_place, std::move(matrix), settings) {}
   sxt_pcg(std::shared_ptr<sextant::WorldMatrix> matrix, const sextant::PcgSettings &settings)
-      : world(std::make_unique<sextant::WorldPcg>(std::move(matrix), settings)) {}
+      : world(std::make_unique<sextant::WorldSolver>(std::move(matrix), settings)) {}
   std::optional<sextant::PlacedSolver> solver;  // empty: the solver belongs to a world
-  std::unique_ptr<sextant::WorldPcg> world;
+  std::unique_ptr<sextant::WorldSolver> world;
   int index_base = 0;  // of the matrix it was made from
   std::int64_t null_space_size = 0;
 };

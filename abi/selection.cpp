@@ -20,6 +20,7 @@
 #include "sextant/plugin/kinds/launch.h"
 #include "sextant/plugin/kinds/multidot.h"
 #include "sextant/plugin/kinds/ordering.h"
+#include "sextant/plugin/kinds/partition.h"
 #include "sextant/plugin/kinds/pcg.h"
 #include "sextant/plugin/kinds/preconditioner.h"
 #include "sextant/plugin/kinds/reduction.h"
@@ -76,6 +77,7 @@ std::uint64_t args_bytes(std::string_view kind) {
                                  {SXT_KIND_CHOLESKY, sizeof(sxt_cholesky_args)},
                                  {SXT_KIND_EXCHANGE, sizeof(sxt_exchange_args)},
                                  {SXT_KIND_RENDEZVOUS, sizeof(sxt_rendezvous_args)},
+                                 {SXT_KIND_PARTITION, sizeof(sxt_partition_args)},
                                  {SXT_KIND_HERMITIAN, sizeof(sxt_hermitian_args)},
                                  {SXT_KIND_HERMITIAN_STEP, sizeof(sxt_hermitian_step_args)},
                                  {SXT_KIND_HERMITIAN_TOEPLITZ, sizeof(sxt_hermitian_args)}};

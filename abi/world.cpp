@@ -208,8 +208,8 @@ sxt_status sxt_matrix_split(sxt_world *world, const sxt_matrix *whole, const sxt
     const sxt_matrix &source = of_context(whole, "whole");
     given(matrix, "matrix");
     const sxt_partition_options chosen = read_sized(options, partition_defaults(), "options");
-    check_partition(name_of(chosen.method, "options->method"));
-    auto handle = std::make_unique<sxt_matrix>(WorldMatrix::split(inner, *source.matrix, source.index_base));
+    auto handle = std::make_unique<sxt_matrix>(
+        WorldMatrix::split(inner, *source.matrix, name_of(chosen.method, "options->method"), source.index_base));
     handle->index_base = source.index_base;
     *matrix = handle.release();
   });
@@ -221,6 +221,15 @@ sxt_status sxt_matrix_rows(const sxt_matrix *matrix, int64_t *begin) {
     given(begin, "begin");
     require(own.world != nullptr, SXT_E_ARGUMENT, "matrix is of one context; rows are divided in a world");
     std::copy(own.world->begin().begin(), own.world->begin().end(), begin);
+  });
+}
+
+sxt_status sxt_matrix_order(const sxt_matrix *matrix, int64_t *order) {
+  return guarded(id_of(matrix), [&] {
+    const sxt_matrix &own = given(matrix, "matrix");
+    given(order, "order");
+    require(own.world != nullptr, SXT_E_ARGUMENT, "matrix is of one context; its rows are in the caller's order");
+    for (std::int64_t k = 0; k < own.world->own_rows().rows; ++k) order[k] = own.world->callers_row(k);
   });
 }
 

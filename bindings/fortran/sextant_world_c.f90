@@ -158,6 +158,13 @@ module sextant_world_c
       integer(i4) :: status
     end function
 
+    function sxt_matrix_order(matrix, order) bind(c) result(status)
+      import :: c_ptr, i4, i8
+      type(c_ptr), value :: matrix
+      integer(i8), intent(inout) :: order(*)
+      integer(i4) :: status
+    end function
+
     function sxt_world_vector_create(world, lengths, type, vector) bind(c) result(status)
       import :: c_ptr, i4, i8
       type(c_ptr), value :: world

@@ -49,6 +49,8 @@ module sextant_worlds
     !   Entries of any rows, summed where their rows belong; rows first to last are this process's.
     ! call w%split(a, whole [, method], stat)
     !   A matrix of one context, divided among the members of a world of one process.
+    ! call w%order_of(a, order, stat)
+    !   order(k): the caller's number of this process's k-th row, which methods rcm and metis of split change.
     ! call w%rows_of(a, begin, stat), call w%plan_rows(rows, begin, stat)
     !   Member m has, or should have, rows begin(m) to begin(m + 1) - 1; begin has members + 1 elements.
     ! call w%vector(v, lengths, value_type, stat)
@@ -62,7 +64,7 @@ module sextant_worlds
     procedure :: first_member ! of this process, from 1
     procedure :: own          ! members of this process
     procedure :: ended        ! true when a communicator failed or a rank did not answer
-    procedure :: split, rows_of, plan_rows, vector, wrap
+    procedure :: split, rows_of, order_of, plan_rows, vector, wrap
     generic :: matrix_from_csr_rows => csr_rows_i32, csr_rows_i64
     generic :: matrix_from_coo_rows => coo_rows_i32, coo_rows_i64
     procedure, private :: csr_rows_i32, csr_rows_i64, coo_rows_i32, coo_rows_i64
@@ -300,6 +302,30 @@ contains
     end if
     call conclude(self, sxt_matrix_rows(a%c_handle(), begin), stat)
     if (stat == sxt_ok) begin = begin + 1
+  end subroutine
+
+  ! order(k): the caller's number of the k-th row of this process, of as many as its vectors hold.
+  subroutine order_of(self, a, order, stat)
+    class(sextant_world), intent(inout) :: self
+    class(matrix_base), intent(in) :: a
+    integer(int64), intent(inout) :: order(:)
+    integer(int32), intent(out) :: stat
+    integer(int64), allocatable :: begin(:)
+    integer(int64) :: own
+    type(sxt_world_info) :: known
+    allocate(begin(self%members() + 1))
+    call self%rows_of(a, begin, stat)
+    if (stat /= sxt_ok) return
+    known%struct_size = int(c_sizeof(known), int64)
+    call conclude(self, sxt_world_get_info(self%c_handle(), known), stat)
+    if (stat /= sxt_ok) return
+    own = begin(known%first_member + known%own + 1) - begin(known%first_member + 1)
+    if (size(order, kind=int64) < own) then
+      call refuse(self, sxt_e_dimension, 'order is shorter than the rows of this process', stat)
+      return
+    end if
+    call conclude(self, sxt_matrix_order(a%c_handle(), order), stat)
+    if (stat == sxt_ok) order(1:own) = order(1:own) + 1
   end subroutine
 
   subroutine plan_rows(self, rows, begin, stat)

@@ -192,4 +192,14 @@ double PcgSolver::predicted_seconds() const {
   return setup_ ? setup_->costs().solve_s(setup_->expected().iterations, 1) : 0;
 }
 
+SolveCosts PcgSolver::costs() const {
+  const std::lock_guard lock(mutex_);
+  return setup_ ? setup_->costs() : SolveCosts{};
+}
+
+std::string PcgSolver::method() const {
+  const std::lock_guard lock(mutex_);
+  return setup_ ? setup_->system().method() : "";
+}
+
 }  // namespace sextant

@@ -47,6 +47,8 @@ class PcgSolver {
   double expected_iterations() const;
   // Predicted seconds of a solve with as many iterations, its end confirmed once.
   double predicted_seconds() const;
+  SolveCosts costs() const;    // its parts
+  std::string method() const;  // of preconditioning, that solves use now
 
   // What solves work on, from the edge of one to its end: with something in use nothing is planned anew. Making it
   // brings the set-up up to the matrix's values, and throws what that throws.

@@ -7,9 +7,10 @@
 
 #include "core/base/finite.hpp"
 #include "core/base/types.hpp"
+#include "core/matrix/renumber.hpp"
 #include "core/pcg/scale.hpp"
 #include "core/world/matrix.hpp"
-#include "names/names.hpp"
+#include "core/world/partition.hpp"
 
 namespace sextant {
 
@@ -122,6 +123,8 @@ struct Came {
   std::vector<char> values;
 };
 
+}  // namespace
+
 CsrArrays copied(const CsrArrays &from, const Allocator &allocator) {
   CsrArrays out;
   out.rows = from.rows;
@@ -140,8 +143,6 @@ CsrArrays copied(const CsrArrays &from, const Allocator &allocator) {
   out.values = copy(from.values);
   return out;
 }
-
-}  // namespace
 
 void check_given(const RowsGiven &given) {
   require(given.rows >= 0 && given.cols >= 0 && given.rows <= kLargestSize && given.cols <= kLargestSize,
@@ -229,23 +230,59 @@ std::shared_ptr<WorldMatrix> WorldMatrix::from_coo(std::shared_ptr<World> world,
   return made;
 }
 
-void check_partition(const std::string &method) {
-  if (!method.empty() && method != "contiguous")
-    fail(SXT_E_UNKNOWN_NAME, unknown_name("partition", method, {"auto", "contiguous"}));
+// Rows in their new order, which take values in that of the whole.
+static Assembled in_order(const Matrix &whole, const std::vector<std::int64_t> &order, const Allocator &allocator) {
+  const sxt_index_type type = whole.csr().index_type;
+  Buffer perm(static_cast<std::uint64_t>(whole.rows() * index_bytes(type)), allocator);
+  for (std::size_t k = 0; k < order.size(); ++k)
+    with_index_type(type, [&](auto tag) {
+      using I = typename decltype(tag)::type;
+      perm.as<I>()[k] = static_cast<I>(order[k]);
+    });
+  const std::shared_ptr<Matrix> moved = renumbered(whole, perm.data());
+  const ValueOrder &values = moved->order();
+  Assembled out;
+  out.csr = copied(moved->csr(), allocator);
+  out.order.input_nnz = values.input_nnz;
+  out.order.kept = values.kept;
+  out.order.identity = values.identity;
+  out.order.map_type = values.map_type;
+  out.order.slot = Buffer(values.slot.bytes(), allocator);
+  if (values.slot.bytes() > 0) std::memcpy(out.order.slot.data(), values.slot.data(), values.slot.bytes());
+  return out;
 }
 
-std::shared_ptr<WorldMatrix> WorldMatrix::split(std::shared_ptr<World> world, const Matrix &whole, int index_base) {
+std::shared_ptr<WorldMatrix> WorldMatrix::split(std::shared_ptr<World> world, Matrix &whole, const std::string &method,
+                                                int index_base) {
   require(world->ranks() == 1, SXT_E_NOT_SUPPORTED, "the world has ", world->ranks(),
           " ranks; a matrix of one context is divided in a world of one process: bring rows by "
           "sxt_matrix_from_csr_rows");
+  require(whole.rows() == whole.cols(), SXT_E_NOT_SQUARE, "the matrix is ", whole.rows(), " x ", whole.cols(),
+          "; matrices of a world are square, so that x is divided as y is");
   RowsGiven given;
   given.rows = given.count = whole.rows();
   given.cols = whole.cols();
   given.symmetry = whole.symmetry();
   given.index_base = index_base;
   std::shared_ptr<WorldMatrix> made(new WorldMatrix(world, given));
-  made->rows_.csr = copied(whole.csr(), world->context(0).allocator());
+  Partition found = partition(*world, whole, method);
+  const Allocator &allocator = world->context(0).allocator();
+  if (found.renumbers()) {
+    made->rows_ = in_order(whole, found.order, allocator);
+    made->order_ = std::move(found.order);
+  } else {
+    made->rows_.csr = copied(whole.csr(), allocator);
+  }
+  made->wanted_begin_ = std::move(found.begin);
+  made->partition_ = std::move(found.choice);
   made->build("sxt_matrix_split");
+  return made;
+}
+
+std::shared_ptr<WorldMatrix> WorldMatrix::among(std::shared_ptr<World> world) const {
+  std::shared_ptr<WorldMatrix> made(new WorldMatrix(world, given_));
+  made->rows_.csr = copied(rows_.csr, world->context(0).allocator());
+  made->build("sxt_pcg_create");
   return made;
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/world/blocks.hpp"
 
-#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
+#include <memory>
 
 namespace sextant {
 
@@ -45,25 +47,72 @@ void each_entry(const RowRange &range, F &&f, E &&row_end) {
   }
 }
 
+// Columns that were met, and the place of each among them in ascending order: bits in pages of columns, each made when
+// it is first touched, so that both take a time by the entries and memory by the pages alone.
+class Columns {
+ public:
+  explicit Columns(std::int64_t cols) : pages_(static_cast<std::size_t>(cols / page_columns + 1)) {}
+
+  void add(std::int64_t column) {
+    std::unique_ptr<Page> &page = pages_[static_cast<std::size_t>(column / page_columns)];
+    if (!page) page = std::make_unique<Page>();
+    page->words[word_of(column)] |= bit_of(column);
+  }
+  // All that were added, ascending; place() knows them from then on.
+  std::vector<std::int64_t> number() {
+    std::vector<std::int64_t> out;
+    for (std::size_t p = 0; p < pages_.size(); ++p) {
+      if (!pages_[p]) continue;
+      for (std::size_t w = 0; w < words_a_page; ++w) {
+        pages_[p]->before[w] = static_cast<std::int64_t>(out.size());
+        const auto first = static_cast<std::int64_t>(p) * page_columns + static_cast<std::int64_t>(64 * w);
+        for (std::uint64_t left = pages_[p]->words[w]; left != 0; left &= left - 1)
+          out.push_back(first + std::countr_zero(left));
+      }
+    }
+    return out;
+  }
+  std::int64_t place(std::int64_t column) const noexcept {
+    const Page &page = *pages_[static_cast<std::size_t>(column / page_columns)];
+    const std::size_t word = word_of(column);
+    return page.before[word] + std::popcount(page.words[word] & (bit_of(column) - 1));
+  }
+
+ private:
+  static constexpr std::size_t words_a_page = 64;
+  static constexpr std::int64_t page_columns = 64 * words_a_page;
+  struct Page {
+    std::array<std::uint64_t, words_a_page> words{};
+    std::array<std::int64_t, words_a_page> before{};
+  };
+  static std::size_t word_of(std::int64_t column) noexcept {
+    return static_cast<std::size_t>(column % page_columns / 64);
+  }
+  static std::uint64_t bit_of(std::int64_t column) noexcept { return std::uint64_t{1} << (column % 64); }
+
+  std::vector<std::unique_ptr<Page>> pages_;
+};
+
 struct Counted {
+  explicit Counted(std::int64_t cols) : columns(cols) {}
   std::int64_t interior = 0;
+  Columns columns;
   std::vector<std::int64_t> ghosts, boundary_rows;
   std::int64_t boundary = 0;
 };
 
 Counted count(const RowRange &range) {
-  Counted out;
+  Counted out(range.rows->cols);
   each_entry(
       range,
       [&](std::int64_t row, std::int64_t, std::int64_t column) {
         if (range.owns(column)) return static_cast<void>(++out.interior);
         ++out.boundary;
-        out.ghosts.push_back(column);
+        out.columns.add(column);
         if (out.boundary_rows.empty() || out.boundary_rows.back() != row) out.boundary_rows.push_back(row);
       },
       [](std::int64_t) {});
-  std::sort(out.ghosts.begin(), out.ghosts.end());
-  out.ghosts.erase(std::unique(out.ghosts.begin(), out.ghosts.end()), out.ghosts.end());
+  out.ghosts = out.columns.number();
   return out;
 }
 
@@ -87,8 +136,7 @@ BlockArrays split_rows(const RowRange &range, const Allocator &allocator) {
       [&](std::int64_t, std::int64_t, std::int64_t column) {
         if (range.owns(column))
           return put_index(out.interior.col.data(), out.interior.index_type, own++, column - range.own_begin);
-        const auto at = std::lower_bound(counted.ghosts.begin(), counted.ghosts.end(), column);
-        put_index(out.boundary.col.data(), out.boundary.index_type, other++, at - counted.ghosts.begin());
+        put_index(out.boundary.col.data(), out.boundary.index_type, other++, counted.columns.place(column));
       },
       [&](std::int64_t row) {
         put_index(out.interior.row_ptr.data(), out.interior.offset_type, row + 1, own);

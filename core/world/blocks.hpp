@@ -36,6 +36,8 @@ inline std::int64_t column_at(const CsrArrays &csr, std::int64_t k) noexcept {
 }
 
 // Throws SXT_E_MEMORY.
+CsrArrays copied(const CsrArrays &from, const Allocator &allocator);
+// Throws SXT_E_MEMORY. Takes a time by the entries, and memory by the columns of others, whatever rows are wanted.
 BlockArrays split_rows(const RowRange &range, const Allocator &allocator);
 // The values alone, into blocks of the pattern that split_rows gave; NULL: those of the other block alone.
 void split_values(const RowRange &range, void *interior, void *boundary);

@@ -80,13 +80,16 @@ static std::string why_devices_do_not(WorldMatrix &matrix) {
 }
 
 std::string WorldLoop::why_not(const WorldPcg &pcg) {
-  if (pcg.settings_.engine != on_devices) return text("as long as options->engine is not ", on_devices);
+  if (pcg.settings_.engine == by_host) return "as options->engine says";
   WorldMatrix &matrix = pcg.system();
+  // Both drive the same recurrence, by kernels that may sum in different orders.
+  if (pcg.settings_.engine.empty() && matrix.world().context(0).deterministic())
+    return "so that bits do not depend on how members are grouped into ranks";
   if (std::string why = why_devices_do_not(matrix); !why.empty()) return why;
   for (std::size_t i = 0; i < matrix.world().own(); ++i) {
     const WorldMatrix::Block &block = matrix.block(i);
     const bool whole =
-        capturable(block.own_product->choice(SXT_NO_TRANSPOSE)) &&
+        capturable(pcg.parts_[i].product->prepared().shared_choice()) &&
         (block.boundary->csr().nnz == 0 || capturable(block.boundary_product->choice(SXT_NO_TRANSPOSE))) &&
         (!pcg.parts_[i].preconditioner || capturable(pcg.parts_[i].preconditioner->prepared().shared_choice()));
     if (!whole) return text("a kernel of member ", i, " cannot be captured");
@@ -102,11 +105,17 @@ std::unique_ptr<WorldLoop> WorldLoop::make(WorldPcg &pcg, std::string &why_not_s
   require(!asked || why_not_said.empty(), SXT_E_NOT_SUPPORTED, "options->engine is ", on_devices, ", but ",
           why_not_said);
   if (!why_not_said.empty()) return nullptr;
-  std::unique_ptr<WorldLoop> made(new WorldLoop(pcg));
-  made->make_rooms();
-  for (std::size_t i = 0; i < made->members_.size(); ++i) made->make_runners(i);
-  for (std::size_t i = 0; i < made->members_.size(); ++i) made->warm_up(i);
-  return made;
+  try {
+    std::unique_ptr<WorldLoop> made(new WorldLoop(pcg));
+    made->make_rooms();
+    for (std::size_t i = 0; i < made->members_.size(); ++i) made->make_runners(i);
+    for (std::size_t i = 0; i < made->members_.size(); ++i) made->warm_up(i);
+    return made;
+  } catch (const Error &error) {
+    if (asked || error.status() != SXT_E_NO_KERNEL) throw;
+    why_not_said = error.what();  // such as devices that do not reach each other's memory
+    return nullptr;
+  }
 }
 
 WorldLoop::WorldLoop(WorldPcg &pcg) : pcg_(pcg), members_(pcg.system().world().own()) {}
@@ -262,7 +271,7 @@ void WorldLoop::enqueue_iteration(std::size_t i, void *x) {
     args.flags = member.raised.data();
     member.rendezvous->run(&args.h);
   }
-  pcg_.system().multiply_own(i, u, part.w.data());
+  pcg_.multiply_own(i, u, part.w.data());
   if (!member.awaited.empty()) {
     sxt_rendezvous_args args = rendezvous_args(i, SXT_RENDEZVOUS_AWAIT);
     args.count = static_cast<std::int32_t>(member.awaited.size());
@@ -291,7 +300,7 @@ void WorldLoop::warm_up(std::size_t i) {
                                       .y = buffer->data()});
   clear(members_[i].room, context.device());
   enqueue_preconditioner(i);
-  pcg_.system().multiply_own(i, part.r.data(), part.w.data());
+  pcg_.multiply_own(i, part.r.data(), part.w.data());
   if (!members_[i].awaited.empty()) pcg_.system().add_boundary(i, nullptr, part.w.data());
   enqueue_dots(i);
   enqueue_update(i, part.residual.data());

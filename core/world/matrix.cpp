@@ -9,6 +9,7 @@
 #include "core/base/types.hpp"
 #include "core/operations/operations.hpp"
 #include "core/pcg/clock.hpp"
+#include "core/world/partition.hpp"
 #include "sextant/plugin/kinds/vector.h"
 
 namespace sextant {
@@ -66,16 +67,32 @@ void WorldMatrix::agree_on_rows(const char *call) {
   for (std::int32_t r = 0; r < world_->rank(); ++r) first_ += frames[static_cast<std::size_t>(r)].numbers[said_count];
 }
 
+double WorldMatrix::work_before(std::int64_t row) const {
+  return static_cast<double>(offset_at(rows_.csr, row)) * entry_bytes(value_type()) +
+         static_cast<double>(row) * row_bytes(value_type());
+}
+
+double WorldMatrix::imbalance() const {
+  double most = 0, sum = 0;
+  for (std::size_t i = 0; i < world_->own(); ++i) {
+    const std::int64_t first = first_row_of(i) - first_;
+    const double seconds = (work_before(first + rows_of(i)) - work_before(first)) /
+                           world_->rates()[static_cast<std::size_t>(world_->first()) + i];
+    most = std::max(most, seconds);
+    sum += seconds;
+  }
+  return sum > 0 ? most * static_cast<double>(world_->own()) / sum : 1;
+}
+
 // Among this process's members, by the bytes that a product reads: entries with their columns, and vectors.
 void WorldMatrix::divide_own_rows(const char *call) {
   const std::vector<Frame> &frames = world_->together(call, 5, [&](Frame &mine) {
     std::vector<double> rates;
     for (std::size_t i = 0; i < world_->own(); ++i)
       rates.push_back(world_->rates()[static_cast<std::size_t>(world_->first()) + i]);
-    const auto value = static_cast<double>(value_bytes(value_type()));
-    const std::vector<std::int64_t> own = divide(rows_.csr.rows, rates, [&](std::int64_t row) {
-      return static_cast<double>(offset_at(rows_.csr, row)) * (value + 4) + static_cast<double>(row) * (2 * value + 4);
-    });
+    const std::vector<std::int64_t> own =
+        !wanted_begin_.empty() ? wanted_begin_
+                               : divide(rows_.csr.rows, rates, [&](std::int64_t row) { return work_before(row); });
     for (std::size_t i = 0; i < world_->own(); ++i) mine.members[i].number = first_ + own[i];
     begin_.reserve(static_cast<std::size_t>(world_->members()) + 1);
   });
@@ -174,6 +191,12 @@ void WorldMatrix::add_boundary(std::size_t own, const void *alpha, void *y) cons
 
 void WorldMatrix::multiply(const void *alpha, std::span<const void *const> x, const void *beta,
                            std::span<void *const> y, const Lanes &lanes) {
+  const auto own = [&](std::size_t i) { blocks_[i].own_product->multiply(SXT_NO_TRANSPOSE, alpha, x[i], beta, y[i]); };
+  multiply_by(own, alpha, x, y, lanes);
+}
+
+void WorldMatrix::multiply_by(const std::function<void(std::size_t)> &own, const void *alpha,
+                              std::span<const void *const> x, std::span<void *const> y, const Lanes &lanes) {
   const Clock clock;
   halo_->begin(x, lanes);
   const double begun = clock.seconds();
@@ -190,7 +213,7 @@ void WorldMatrix::multiply(const void *alpha, std::span<const void *const> x, co
     guarded([&] {
       if (rows_of(i) == 0) return;
       const auto scope = lanes.enter(i);
-      blocks_[i].own_product->multiply(SXT_NO_TRANSPOSE, alpha, x[i], beta, y[i]);
+      own(i);
     });
   const double multiplied = clock.seconds();
   halo_->finish(lanes);  // also after a failure: messages are under way

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,9 +34,6 @@ enum Said { said_first, said_count, said_rows, said_cols, said_type, said_symmet
 // Throws SXT_E_DIMENSION, naming ranks and rows, unless the rows of all ranks follow each other and are all rows.
 void require_all_rows(const std::vector<Frame> &frames);
 
-// Throws SXT_E_UNKNOWN_NAME for a method of dividing that there is none of; "": the library's choice.
-void check_partition(const std::string &method);
-
 // One call at a time for a world.
 class WorldMatrix {
  public:
@@ -45,8 +43,12 @@ class WorldMatrix {
                                                const EntryArrays &entries, const AssemblyOptions &options);
   static std::shared_ptr<WorldMatrix> from_coo(std::shared_ptr<World> world, const RowsGiven &given,
                                                const EntryArrays &entries, const AssemblyOptions &options);
-  // A matrix of one context, for a world of one process.
-  static std::shared_ptr<WorldMatrix> split(std::shared_ptr<World> world, const Matrix &whole, int index_base);
+  // A matrix of one context, for a world of one process. Throws what partition() does.
+  static std::shared_ptr<WorldMatrix> split(std::shared_ptr<World> world, Matrix &whole, const std::string &method,
+                                            int index_base);
+
+  // The same matrix in another world of one process, divided anew.
+  std::shared_ptr<WorldMatrix> among(std::shared_ptr<World> world) const;
 
   // 2^exponent times it, on the same division. Collective.
   std::shared_ptr<WorldMatrix> scaled(int exponent, const char *call) const;
@@ -73,6 +75,13 @@ class WorldMatrix {
   std::int64_t first_row_of(std::size_t own) const noexcept {
     return begin_[static_cast<std::size_t>(world_->first()) + own];
   }
+  // The caller's number of the k-th row of this process; of a matrix that was divided, the whole's.
+  std::int64_t callers_row(std::int64_t k) const noexcept {
+    return order_.empty() ? first_ + k : order_[static_cast<std::size_t>(k)];
+  }
+  const ChoicePtr &partition_choice() const noexcept { return partition_; }  // NULL: rows came divided
+  // The slowest member's memory traffic in a product over the mean, of this process's members.
+  double imbalance() const;
   const Block &block(std::size_t own) const noexcept { return blocks_[own]; }
   Halo &halo() noexcept { return *halo_; }
   std::uint64_t bytes() const;
@@ -83,11 +92,11 @@ class WorldMatrix {
   // members have streams.
   void multiply(const void *alpha, std::span<const void *const> x, const void *beta, std::span<void *const> y,
                 const Lanes &lanes);
-  // The two parts of it for one member, in this thread's stream on its device: of the columns that it owns, y = A x;
-  // then of those of others, whose values its ghosts hold, y += alpha B ghosts (alpha NULL: 1).
-  void multiply_own(std::size_t own, const void *x, void *y) const {
-    blocks_[own].own_product->multiply(SXT_NO_TRANSPOSE, nullptr, x, nullptr, y);
-  }
+  // The same where own(i) multiplies by the columns that the i-th member owns, once for each that has rows.
+  void multiply_by(const std::function<void(std::size_t)> &own, const void *alpha, std::span<const void *const> x,
+                   std::span<void *const> y, const Lanes &lanes);
+  // For one member, in this thread's stream on its device, of the columns of others, whose values its ghosts hold:
+  // y += alpha B ghosts (alpha NULL: 1).
   void add_boundary(std::size_t own, const void *alpha, void *y) const;
   // Seconds of the host in products and in exchanges since it was made.
   double product_seconds() const noexcept { return product_s_; }
@@ -106,6 +115,7 @@ class WorldMatrix {
   void make_blocks(const char *call);
   void make_block(std::size_t own, std::vector<std::int64_t> &ghosts);
   void refill_blocks();
+  double work_before(std::int64_t row) const;  // bytes of a product, of rows of this process
   RowRange range_of(std::size_t own) const;
   void route_entries(const EntryArrays &arrays, int base, const std::vector<std::int64_t> &begin);
   World::Parcels parcels_of(const void *values) const;
@@ -116,6 +126,9 @@ class WorldMatrix {
   Assembled rows_;  // of this process
   std::int64_t nnz_ = 0, first_ = 0;
   std::vector<std::int64_t> begin_;
+  ChoicePtr partition_;
+  std::vector<std::int64_t> order_;         // empty: rows are in the caller's order
+  std::vector<std::int64_t> wanted_begin_;  // of this process's members, where they were settled before
   std::vector<Block> blocks_;
   std::unique_ptr<Halo> halo_;
   // Of entries that went to the owners of their rows: which of the caller's go to each rank, in order. Empty: none did.

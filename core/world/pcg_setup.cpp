@@ -15,9 +15,11 @@
 #include "core/world/loop.hpp"
 #include "core/world/pcg.hpp"
 #include "core/world/runner.hpp"
+#include "core/world/solver.hpp"
 #include "sextant/plugin/kinds/pcg.h"
 #include "sextant/plugin/kinds/preconditioner.h"
 #include "sextant/plugin/kinds/residual.h"
+#include "sextant/plugin/kinds/spmv.h"
 
 namespace sextant {
 
@@ -65,7 +67,7 @@ WorldPcg::WorldPcg(std::shared_ptr<WorldMatrix> matrix, const PcgSettings &setti
   if (settings_.rtol < 0) settings_.rtol = default_rtol(matrix_->value_type());
   matrix_->world().together(call, 4, [&](Frame &) {
     check_settings(settings_, matrix_->value_type());
-    check_settings_of_world();
+    check_settings_of_world(*matrix_, settings_);
   });
   matrix_->world().together(call, hash_of(settings_), [](Frame &) {});  // all ranks want the same
   set_up();
@@ -73,22 +75,24 @@ WorldPcg::WorldPcg(std::shared_ptr<WorldMatrix> matrix, const PcgSettings &setti
 
 WorldPcg::~WorldPcg() = default;
 
-void WorldPcg::check_settings_of_world() const {
+void WorldPcg::check_settings_of_world(const WorldMatrix &matrix, const PcgSettings &settings) {
   const auto none_of = [](bool given, const char *name, const char *instead) {
     require(!given, SXT_E_NOT_SUPPORTED, "a world has no ", name, instead);
   };
-  const std::string &engine = settings_.engine;
-  require(engine.empty() || engine == WorldLoop::on_devices || engine == WorldLoop::by_host, SXT_E_NOT_SUPPORTED,
-          "a world has no engine ", engine, "; it has ", WorldLoop::by_host, " and ", WorldLoop::on_devices);
-  none_of(!settings_.format.empty(), "options->format", ": each block of each member chooses its storage");
-  none_of(settings_.null_space_size != 0, "options->null_space", ": A must be definite");
-  none_of(settings_.reorder > 0, "options->reorder", ": renumber the rows before they are divided");
-  none_of(settings_.probe > 0, "options->probe", "");
-  const std::int32_t recurrence = recurrence_wanted(settings_);
+  const std::string &engine = settings.engine;
+  require(engine.empty() || engine == WorldLoop::on_devices || engine == WorldLoop::by_host ||
+              WorldSolver::members_asked(engine, matrix.world()) > 0,
+          SXT_E_NOT_SUPPORTED, "a world has no engine ", engine, "; it has ", WorldLoop::by_host, ", ",
+          WorldLoop::on_devices, " and ", WorldSolver::on_members, "N");
+  none_of(!settings.format.empty(), "options->format", ": each block of each member chooses its storage");
+  none_of(settings.null_space_size != 0, "options->null_space", ": A must be definite");
+  none_of(settings.reorder > 0, "options->reorder", ": renumber the rows before they are divided");
+  none_of(settings.probe > 0, "options->probe", "");
+  const std::int32_t recurrence = recurrence_wanted(settings);
   none_of(recurrence != 0 && recurrence != SXT_RECURRENCE_CHRONOPOULOS_GEAR, "recurrence but chronopoulos-gear", "");
-  for (std::size_t i = 0; i < matrix_->world().own(); ++i)
-    if (!settings_.preconditioner.empty() && settings_.preconditioner != "none")
-      check_method(settings_.preconditioner, matrix_->world().context(i));
+  for (std::size_t i = 0; i < matrix.world().own(); ++i)
+    if (!settings.preconditioner.empty() && settings.preconditioner != "none")
+      check_method(settings.preconditioner, matrix.world().context(i));
 }
 
 void WorldPcg::set_up() {
@@ -99,7 +103,7 @@ void WorldPcg::set_up() {
   notes_.clear();
   matrix_ = callers_;
   const DiagonalRange diagonal = check_matrix();
-  if (settings_.check_symmetry) check_mirror_images();
+  if (settings_.check_symmetry && matrix_->world().ranks() > 1) check_mirror_images();
   settle_method(diagonal);
   take_in(diagonal);
   matrix_->world().together(call, 3, [&](Frame &) {
@@ -116,13 +120,20 @@ DiagonalRange WorldPcg::check_matrix() {
   const std::vector<Frame> &frames = matrix_->world().together(call, 1, [&](Frame &mine) {
     const SymmetryTolerance tolerance(settings_.symmetry_tolerance, matrix_->value_type());
     Buffer work;
+    equal_.assign(matrix_->world().own(), 0);
+    // One process has all rows: they are compared at once, and nothing is left to compare across members.
+    const bool alone = matrix_->world().ranks() == 1;
+    const bool whole = alone && settings_.check_symmetry &&
+                       check_hermitian(matrix_->own_rows(), matrix_->world().context(0).threads(), work, tolerance);
     for (std::size_t i = 0; i < matrix_->world().own(); ++i) {
       if (matrix_->rows_of(i) == 0) continue;
       Matrix &interior = *matrix_->block(i).interior;
       const int threads = matrix_->world().context(i).threads();
       in_rows_from(matrix_->first_row_of(i), [&] {
-        if (settings_.check_symmetry && check_hermitian(interior.csr(), threads, work, tolerance))
-          interior.found_symmetry(interior.value_type() <= SXT_F64 ? SXT_SYMMETRIC : SXT_HERMITIAN);
+        const bool equal =
+            alone ? whole : settings_.check_symmetry && check_hermitian(interior.csr(), threads, work, tolerance);
+        equal_[i] = equal;
+        if (equal) interior.found_symmetry(interior.value_type() <= SXT_F64 ? SXT_SYMMETRIC : SXT_HERMITIAN);
         const DiagonalRange range = check_diagonal(interior.csr(), threads, tolerance);
         require(std::isfinite(range.greatest), SXT_E_NOT_FINITE, "the diagonal of A holds infinity");
         mine.members[i].values = {range.least, range.greatest};
@@ -207,9 +218,10 @@ World::Parcels WorldPcg::boundary_entries(const std::vector<double> &diagonal) c
   return out;
 }
 
-// Each entry that came, (i, j), against (j, i) here.
-void WorldPcg::compare_entries(std::size_t rank, const std::vector<char> &entries,
-                               const std::vector<double> &diagonal) const {
+// Each entry that came, (i, j), against (j, i) here. Ranks come in order and each sends its rows in order, so that the
+// images that a row j is asked for ascend: one cursor a row finds them all.
+void WorldPcg::compare_entries(std::size_t rank, const std::vector<char> &entries, const std::vector<double> &diagonal,
+                               std::vector<std::int64_t> &cursor) const {
   const CsrArrays &rows = matrix_->own_rows();
   const std::int64_t first = matrix_->first_row_of(0);
   const SymmetryTolerance tolerance(settings_.symmetry_tolerance, rows.value_type);
@@ -223,17 +235,11 @@ void WorldPcg::compare_entries(std::size_t rank, const std::vector<char> &entrie
       const std::int64_t row = entry.column - first;
       require_delivered(row >= 0 && row < rows.rows && entry.row >= 0 && entry.row < rows.cols, "rank ", rank,
                         " sends the entry at row ", entry.row, ", column ", entry.column);
-      std::int64_t low = offset_at(rows, row), high = offset_at(rows, row + 1);
-      const std::int64_t end = high;
-      while (low < high) {
-        const std::int64_t middle = low + (high - low) / 2;
-        if (column_at(rows, middle) < entry.row)
-          low = middle + 1;
-        else
-          high = middle;
-      }
-      const bool there = low < end && column_at(rows, low) == entry.row;
-      const T ours = there ? rows.values.as<T>()[low] : T(0);
+      std::int64_t &at_mirror = cursor[static_cast<std::size_t>(row)];
+      const std::int64_t end = offset_at(rows, row + 1);
+      while (at_mirror < end && column_at(rows, at_mirror) < entry.row) ++at_mirror;
+      const bool there = at_mirror < end && column_at(rows, at_mirror) == entry.row;
+      const T ours = there ? rows.values.as<T>()[at_mirror] : T(0);
       T mirrored = theirs;
       if constexpr (is_complex<T>) mirrored = std::conj(theirs);
       const double scale = std::sqrt(std::fabs(entry.diagonal) * std::fabs(diagonal[static_cast<std::size_t>(row)]));
@@ -253,11 +259,43 @@ void WorldPcg::check_mirror_images() {
     return boundary_entries(diagonal);
   });
   matrix_->world().together(call, 2, [&](Frame &) {
-    for (std::size_t r = 0; r < in.size(); ++r) compare_entries(r, in[r], diagonal);
+    std::vector<std::int64_t> cursor(static_cast<std::size_t>(matrix_->own_rows().rows));
+    for (std::size_t row = 0; row < cursor.size(); ++row)
+      cursor[row] = offset_at(matrix_->own_rows(), static_cast<std::int64_t>(row));
+    for (std::size_t r = 0; r < in.size(); ++r) compare_entries(r, in[r], diagonal, cursor);
   });
 }
 
 // ---- parts
+
+// Apart from what sxt_spmv multiplies by: that sees no more than what the caller said of the matrix.
+std::unique_ptr<Runner> WorldPcg::make_product(std::size_t own) const {
+  const std::shared_ptr<Matrix> &interior = matrix_->block(own).interior;
+  sxt_spmv_query query{};
+  const double iterations = settings_.expected_iterations > 0 ? settings_.expected_iterations : usual_iterations;
+  query.m = interior->query_part(SXT_KIND_SPMV, sizeof query, settings_.expected_solves * iterations);
+  if (equal_[own]) query.m.symmetry = interior->known_symmetry();
+  query.op = SXT_NO_TRANSPOSE;
+  query.n_rhs = 1;
+  return make_runner(matrix_->world().context(own), query.m.q, "pcg/product", interior.get(), nullptr,
+                     named_by_hand(settings_));
+}
+
+void WorldPcg::multiply_own(std::size_t own, const void *x, void *y) const {
+  with_value_type(matrix_->value_type(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    static const T one(1), zero(0);
+    sxt_spmv_args args{};
+    args.h = {sizeof args, SXT_KIND_SPMV};
+    args.op = SXT_NO_TRANSPOSE;
+    args.n_rhs = 1;
+    args.alpha.value = &one;
+    args.beta.value = &zero;
+    args.x = x;
+    args.y = y;
+    parts_[own].product->run(&args.h);
+  });
+}
 
 std::unique_ptr<Runner> WorldPcg::make_preconditioner(std::size_t own) const {
   const std::shared_ptr<Matrix> &interior = matrix_->block(own).interior;
@@ -293,6 +331,7 @@ void WorldPcg::make_part(std::size_t own) {
   ChoicePtr truth = choose_truth(*part.joined, usual_residuals * settings_.expected_solves, "pcg/truth", passed_over);
   if (!passed_over.empty()) notes_.push_back(passed_over);
   part.truth = std::make_unique<Runner>(context, std::move(truth), part.joined.get());
+  part.product = make_product(own);
   if (!preconditioned()) return;
   part.u = DeviceBuffer(device, bytes(rows));
   part.preconditioner = make_preconditioner(own);
@@ -327,7 +366,7 @@ Explanation WorldPcg::explain() const {
       out.choices.push_back(std::move(named));
     };
     if (matrix_->rows_of(i) == 0) continue;
-    add(block.own_product->choice(SXT_NO_TRANSPOSE), "product, own columns");
+    add(parts_[i].product->prepared().shared_choice(), "product, own columns");
     if (block.boundary->csr().nnz > 0)
       add(block.boundary_product->choice(SXT_NO_TRANSPOSE), "product, columns of others");
     if (parts_[i].preconditioner) add(parts_[i].preconditioner->prepared().shared_choice(), "preconditioner");
@@ -340,16 +379,21 @@ Explanation WorldPcg::explain() const {
   return out;
 }
 
-sxt_member_report WorldPcg::member(std::size_t own) const {
-  const WorldMatrix::Block &block = matrix_->block(own);
+sxt_member_report member_blocks(WorldMatrix &matrix, std::size_t own) {
+  const WorldMatrix::Block &block = matrix.block(own);
   sxt_member_report out{};
   out.struct_size = sizeof out;
-  out.rows = matrix_->rows_of(own);
+  out.rows = matrix.rows_of(own);
   out.own_entries = block.interior->csr().nnz;
   out.boundary_entries = block.boundary->csr().nnz;
   out.boundary_rows = static_cast<std::int64_t>(block.boundary_rows.size());
-  out.halo_received = matrix_->halo().received(own);
-  out.halo_sent = matrix_->halo().sent(own);
+  out.halo_received = matrix.halo().received(own);
+  out.halo_sent = matrix.halo().sent(own);
+  return out;
+}
+
+sxt_member_report WorldPcg::member(std::size_t own) const {
+  sxt_member_report out = member_blocks(*matrix_, own);
   out.product_seconds = product_s_;
   out.exchange_seconds = exchange_s_;
   out.waiting_seconds = waiting_s_;

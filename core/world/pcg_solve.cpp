@@ -13,6 +13,7 @@
 #include "core/world/solve.hpp"
 #include "sextant/plugin/kinds/preconditioner.h"
 #include "sextant/sdk/pcg_confirm.hpp"
+#include "sextant/sdk/rendezvous.hpp"
 
 namespace sextant {
 
@@ -95,7 +96,8 @@ void WorldSolve::own_scalars(Frame &mine) {
       args.z = part(i).u.data();
       part(i).preconditioner->run(&args.h);
     });
-    matrix_.multiply(nullptr, u, nullptr, w, lanes_);  // others wait for it, whatever failed
+    const auto product = [&](std::size_t i) { pcg_.multiply_own(i, u[i], w[i]); };
+    matrix_.multiply_by(product, nullptr, u, w, lanes_);  // others wait for it, whatever failed
   });
   ++products_;
   throw_deferred();
@@ -283,13 +285,6 @@ void WorldSolve::start() {
   deferred([&](std::size_t i) { copy(part(i).residual.data(), part(i).r.data(), i); });
 }
 
-sxt_reason WorldSolve::usable(double value, sxt_reason not_positive) const {
-  if (!std::isfinite(value)) return SXT_REASON_NOT_A_NUMBER;
-  if (value <= 0) return not_positive;
-  const double smallest = is_single(type_) ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
-  return value >= smallest ? SXT_REASON_NONE : SXT_REASON_BREAKDOWN;
-}
-
 sxt_reason WorldSolve::observe(double residual) {
   residual_ = residual;
   if (!std::isfinite(residual)) return SXT_REASON_NOT_A_NUMBER;
@@ -334,25 +329,20 @@ sxt_reason WorldSolve::judge(const Scalars &now) {
   return SXT_REASON_NONE;
 }
 
+// The scalars are those of members that meet on their devices: one piece of code decides for both.
 sxt_reason WorldSolve::step(const Scalars &now) {
   found_in_ = k_ + 1;
-  if (const sxt_reason end = usable(now.gamma, SXT_REASON_M_INDEFINITE)) return end;
-  if (const sxt_reason end = usable(now.delta, SXT_REASON_A_INDEFINITE)) return end;
-  double beta = restart_ ? 0 : now.gamma / gamma_old_;
-  double p_a_p = restart_ ? now.delta : now.delta - beta * now.gamma / alpha_old_;
-  // p'A p comes from a difference; where most of it cancels the direction is begun anew: u'A u is measured.
-  if (!(p_a_p > std::sqrt(epsilon(type_)) * now.delta)) restart_ = true, beta = 0, p_a_p = now.delta;
-  const double alpha = now.gamma / p_a_p;
-  if (const sxt_reason end = usable(alpha, SXT_REASON_BREAKDOWN)) return end;
+  plugin::rendezvous::Coefficients next;
+  recurrence_.restart = restart_;
+  const std::int32_t end = plugin::rendezvous::coefficients(recurrence_, now.delta, now.gamma, is_single(type_), next);
+  if (end != SXT_RENDEZVOUS_RUNNING) return reason_of(end);
   deferred([&](std::size_t i) {
-    if (restart_) {  // times beta = 0, but finite
+    if (next.beta == 0) {  // begun anew: times 0, but finite
       copy(preconditioned(i), part(i).p.data(), i);
       copy(part(i).w.data(), part(i).s.data(), i);
     }
-    update(i, alpha, beta);
+    update(i, next.alpha, next.beta);
   });
-  gamma_old_ = now.gamma;
-  alpha_old_ = alpha;
   restart_ = false;
   ++k_;
   return SXT_REASON_NONE;

@@ -13,6 +13,7 @@
 #include "core/pcg/scale.hpp"
 #include "core/world/loop.hpp"
 #include "core/world/pcg.hpp"
+#include "sextant/plugin/kinds/rendezvous.h"
 #include "sextant/plugin/kinds/residual.h"
 
 namespace sextant {
@@ -68,7 +69,7 @@ class WorldSolve {
   sxt_reason judge(const Scalars &now);
   sxt_reason observe(double residual);
   sxt_reason confirm(double residual, bool &replace);
-  sxt_reason usable(double value, sxt_reason not_positive) const;
+  static sxt_reason reason_of(std::int32_t ended);  // SXT_RENDEZVOUS_NOT_A_NUMBER to _BREAKDOWN
   sxt_reason step(const Scalars &now);
   sxt_reason run_by_host();
   sxt_reason run_on_devices();
@@ -103,7 +104,7 @@ class WorldSolve {
   int shift_ = 0;                           // b, norms and atol are here 2^shift times the caller's
   Truth last_, begun_;
   double target_ = 0, tolerance_ = 0, residual_ = 0;
-  double gamma_old_ = 0, alpha_old_ = 0;
+  sxt_rendezvous_control recurrence_{};  // what the host keeps of it from step to step
   std::int64_t k_ = 0, found_in_ = 0;
   std::int64_t confirmations_ = 0, replacements_ = 0, products_ = 0, reductions_ = 0;
   Progress progress_;

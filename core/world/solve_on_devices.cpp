@@ -21,7 +21,9 @@ bool is_near(double rate, double residual, double tolerance) {
   return rate > 0 && std::log(residual / tolerance) / rate < near_the_end;
 }
 
-sxt_reason reason_of(std::int32_t ended) {
+}  // namespace
+
+sxt_reason WorldSolve::reason_of(std::int32_t ended) {
   switch (ended) {
     case SXT_RENDEZVOUS_NOT_A_NUMBER: return SXT_REASON_NOT_A_NUMBER;
     case SXT_RENDEZVOUS_A_INDEFINITE: return SXT_REASON_A_INDEFINITE;
@@ -29,8 +31,6 @@ sxt_reason reason_of(std::int32_t ended) {
     default: return SXT_REASON_BREAKDOWN;
   }
 }
-
-}  // namespace
 
 // y = from - y
 void WorldSolve::subtract_from(const void *from, void *y, std::size_t i) {

@@ -115,15 +115,22 @@ SXT_API sxt_status sxt_matrix_from_coo_rows(sxt_world *world, int64_t rows, int6
 
 typedef struct { /* How a matrix is divided */
   uint64_t struct_size;
-  const char *method; /* NULL, "auto" or "contiguous": consecutive rows, by predicted seconds */
+  /* NULL, "auto" or "contiguous": consecutive rows, by predicted seconds. "rcm": the same along the order of reverse
+   * Cuthill-McKee; "metis": METIS's k-way partition, where it is installed; "one": all rows to the fastest member. The first
+   * two of these renumber rows: see sxt_matrix_order. */
+  const char *method;
 } sxt_partition_options;
 SXT_API void sxt_partition_options_init(sxt_partition_options *options, uint64_t struct_size); /* [any-thread] */
 /* Divides a matrix of one context among the members of a world of one process (else SXT_E_NOT_SUPPORTED), by predicted seconds of
- * a product's memory traffic. It is copied; updates take values in canonical order. SXT_E_UNKNOWN_NAME. */
+ * a product's memory traffic. It is copied; updates take values in the canonical order of `whole`. sxt_pcg_explain tells which
+ * kernel of kind sxt.partition/1 divided it, and why not others. SXT_E_NOT_SQUARE, SXT_E_UNKNOWN_NAME, SXT_E_NO_KERNEL. */
 SXT_API sxt_status sxt_matrix_split(sxt_world *world, const sxt_matrix *whole, const sxt_partition_options *options,
                                     sxt_matrix **matrix);
 /* The division of a matrix's rows among all members: members + 1 numbers into begin (host memory), global. */
 SXT_API sxt_status sxt_matrix_rows(const sxt_matrix *matrix, int64_t *begin);
+/* The caller's numbers of this process's rows, in the order in which its vectors hold them: one for each into order (host
+ * memory), global, of `whole` where sxt_matrix_split divided that. They ascend unless its method renumbers. */
+SXT_API sxt_status sxt_matrix_order(const sxt_matrix *matrix, int64_t *order);
 
 /* Vectors whose parts lie with this process's members: lengths[i] values with its i-th member, i from 0, in host memory.
  * Rows that a matrix gives a member are begin[m + 1] - begin[m] of sxt_matrix_rows. Zeros, owned by the vector. For host

@@ -9,7 +9,7 @@ from support import CommandTest
 FOLDER = os.path.join(os.path.dirname(__file__), "..", "..", "docs")
 DOCUMENT, BENCH = os.path.join(FOLDER, "command.md"), os.path.join(FOLDER, "command_bench.md")
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-SUITES = ("spmv", "vector", "reduction", "pcg", "cholesky", "dispatch", "hermitian")
+SUITES = ("spmv", "vector", "reduction", "pcg", "cholesky", "dispatch", "hermitian", "published")
 
 
 def sections(text):

@@ -35,6 +35,7 @@ TEST(CppWorld, SolvesWithTwoMembersOfOneProcess) {
     ASSERT_EQ(lengths.size(), 2u);
     EXPECT_EQ(lengths[0] + lengths[1], 40);
     EXPECT_EQ(world.rows_of(*matrix)[1], lengths[0]);
+    EXPECT_EQ(world.order_of(*matrix).back(), 39);
     Vector b = world.zeros<double>(lengths), x = world.zeros<double>(lengths);
     b.write(std::vector<double>(40, 1));
     const sextant::Pcg pcg(*matrix);

@@ -69,7 +69,7 @@ sxt_status all_calls(const Rank &rank, std::string *told = nullptr) {
   for (int again = 0; operations && again < 3; ++again)
     if (!good(sxt_spmv(SXT_NO_TRANSPOSE, nullptr, matrix, x.get(), nullptr, y.get()))) break;
   good(sxt_matrix_update_values(matrix, a.values.data(), static_cast<std::int64_t>(a.values.size())));
-  sxt_pcg_options options = api_test::pcg_options();
+  sxt_pcg_options options = by_host();
   options.preconditioner = "jacobi";
   sxt_pcg *pcg = nullptr;
   if (!good(sxt_pcg_create(matrix, &options, &pcg))) return first;

@@ -55,6 +55,24 @@ TEST_F(WorldOfTwoGpus, IterationsOnTheDevices) {
     }
 }
 
+// On one member, and on as many as the models take: the same answers, and both predictions are told.
+TEST_F(WorldOfTwoGpus, AnyNumberOfMembersSolves) {
+  const Csr a = api_test::laplacian(90, 0.02);
+  const std::vector<double> b = waves(a.rows);
+  for (const char *engine : {"world.members:1", "world.members:2", "auto"}) {
+    const Rank rank(nullptr, members_on({0, 1}));
+    sxt_pcg_options options = api_test::pcg_options();
+    options.engine = engine;
+    options.rtol = 1e-9;
+    for (int again = 0; again < 2; ++again) {
+      const Solved solved = solve_on(rank, rows_matrix(rank, a, {0, a.rows}), b, options);
+      EXPECT_EQ(solved.report.reason, SXT_REASON_CONVERGED) << engine;
+      EXPECT_LE(api_test::relative_residual(a, b, solved.x), 1.0001e-9) << engine;
+      EXPECT_THAT(solved.explained, HasSubstr("members used")) << engine;
+    }
+  }
+}
+
 // A limit is kept to the iteration, and an indefinite matrix is found out.
 TEST_F(WorldOfTwoGpus, IterationsOnTheDevicesEndWhereTheyShould) {
   const Csr a = api_test::laplacian(60, 0.001);

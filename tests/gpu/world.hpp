@@ -44,9 +44,9 @@ struct Solved {
   std::string explained;
 };
 
-inline Solved solve_on(const Rank &rank, const Matrix &matrix, const std::vector<double> &b,
-                       const sxt_pcg_options &options) {
+inline Solved solve_on(const Rank &rank, const Matrix &matrix, const std::vector<double> &b, sxt_pcg_options options) {
   Solved out;
+  if (!options.engine) options.engine = "world.by-host";  // whatever would end sooner
   const std::vector<std::int64_t> lengths = lengths_of(rank, matrix);
   sxt_pcg *made = nullptr;
   EXPECT_EQ(sxt_pcg_create(matrix.get(), &options, &made), SXT_OK) << rank.error();

@@ -51,6 +51,13 @@ inline std::vector<Context> on_the_cpu(int members, bool deterministic) {
   return out;
 }
 
+// All members are used, whatever would end sooner.
+inline sxt_pcg_options by_host() {
+  sxt_pcg_options options = api_test::pcg_options();
+  options.engine = "world.by-host";
+  return options;
+}
+
 // What a rank has: contexts, and the world that they are members of.
 struct Rank {
   Rank(const sxt_comm *comm, int members, double time_limit = 30, bool deterministic = false)

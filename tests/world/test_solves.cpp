@@ -32,7 +32,7 @@ struct Task {
   std::vector<double> b;
   std::vector<std::int64_t> rows;
   std::vector<int> members;
-  sxt_pcg_options options = api_test::pcg_options();
+  sxt_pcg_options options = by_host();
   sxt_solve_options solve = api_test::solve_options();
   std::vector<double> guess = {};
   bool deterministic = false;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tables of docs/measurements/world.md: conjugate gradients without preconditioner on one GPU and on worlds of several,
-// microseconds an iteration. usage: gpu_world_tables GPUS ITERATIONS SYSTEM...   with SYSTEM: 7pt:N (an N^3 grid) or
-// power-law:N (N rows). The same system is solved by one context on GPU 0, then by worlds of 2 to GPUS members, three
-// times each; the least time is told.
+// Tables of docs/measurements/two_gpus.md: conjugate gradients without preconditioner on one GPU and on worlds of
+// several, microseconds an iteration. usage: gpu_world_tables [--explain] GPUS ITERATIONS SYSTEM...   with SYSTEM:
+// 7pt:N (an N^3 grid) or power-law:N (N rows). The same system is solved by one context on GPU 0, then by worlds of 2
+// to GPUS members, by each engine of a world and by the one that the library chooses, three times each; the least time
+// is told, and what was predicted. --explain prints the predictions of every kernel of a world, too.
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +13,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sextant/sextant.h"
@@ -39,35 +42,44 @@ Csr seven_point(std::int64_t n) {
 }
 
 // Each row has eight edges to rows drawn with a density that falls towards higher numbers; numbers are then shuffled. A
-// graph's Laplacian plus one.
+// graph's Laplacian plus one. Rows are counted, filled and sorted in arrays of the whole.
 Csr power_law(std::int64_t rows) {
   std::mt19937_64 random(7);
   std::uniform_real_distribution<double> uniform(0, 1);
   std::vector<std::int32_t> name(static_cast<std::size_t>(rows));
   for (std::size_t i = 0; i < name.size(); ++i) name[i] = static_cast<std::int32_t>(i);
   std::shuffle(name.begin(), name.end(), random);
-  std::vector<std::vector<std::int32_t>> near(name.size());
+  std::vector<std::pair<std::int32_t, std::int32_t>> edges;
+  edges.reserve(8 * name.size());
+  std::vector<std::int64_t> at(name.size() + 1);
   for (std::int64_t i = 0; i < rows; ++i)
     for (int e = 0; e < 8; ++e) {
       const double u = uniform(random);
       const auto j = std::min(rows - 1, static_cast<std::int64_t>(u * u * u * static_cast<double>(rows)));
       if (i == j) continue;
-      near[static_cast<std::size_t>(name[i])].push_back(name[j]);
-      near[static_cast<std::size_t>(name[j])].push_back(name[i]);
+      edges.emplace_back(name[static_cast<std::size_t>(i)], name[static_cast<std::size_t>(j)]);
+      ++at[static_cast<std::size_t>(edges.back().first) + 1], ++at[static_cast<std::size_t>(edges.back().second) + 1];
     }
+  for (std::size_t i = 0; i + 1 < at.size(); ++i) at[i + 1] += at[i] + 1;  // and the diagonal
+  std::vector<std::int32_t> near(static_cast<std::size_t>(at.back()));
+  std::vector<std::int64_t> next = at;
+  for (std::size_t i = 0; i < name.size(); ++i)
+    near[static_cast<std::size_t>(next[i]++)] = static_cast<std::int32_t>(i);
+  for (const auto &[one, other] : edges) {
+    near[static_cast<std::size_t>(next[static_cast<std::size_t>(one)]++)] = other;
+    near[static_cast<std::size_t>(next[static_cast<std::size_t>(other)]++)] = one;
+  }
   Csr a;
   a.rows = rows;
-  for (std::size_t i = 0; i < near.size(); ++i) {
-    std::vector<std::int32_t> &row = near[i];
-    row.push_back(static_cast<std::int32_t>(i));
-    std::sort(row.begin(), row.end());
-    row.erase(std::unique(row.begin(), row.end()), row.end());
-    for (const std::int32_t j : row) {
-      a.col.push_back(j);
-      a.values.push_back(j == static_cast<std::int32_t>(i) ? static_cast<double>(row.size()) : -1);
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const auto begin = near.begin() + at[i];
+    std::sort(begin, near.begin() + at[i + 1]);
+    const auto end = std::unique(begin, near.begin() + at[i + 1]);
+    for (auto j = begin; j != end; ++j) {
+      a.col.push_back(*j);
+      a.values.push_back(*j == static_cast<std::int32_t>(i) ? static_cast<double>(end - begin) : -1);
     }
     a.ptr.push_back(static_cast<std::int64_t>(a.col.size()));
-    std::vector<std::int32_t>().swap(row);
   }
   return a;
 }
@@ -87,13 +99,31 @@ sxt_context *open_gpu(int ordinal) {
   return context;
 }
 
-std::string line_with(const sxt_pcg *pcg, const char *word) {
-  std::vector<char> text(1 << 20);
+std::string explained(const sxt_pcg *pcg) {
+  std::vector<char> text(1 << 22);
   std::int64_t length = 0;
   if (sxt_pcg_explain(pcg, SXT_TEXT, text.data(), static_cast<std::int64_t>(text.size()), &length)) return "";
-  const char *at = std::strstr(text.data(), word);
-  return at ? std::string(at, std::strcspn(at, "\n")) : "";
+  return text.data();
 }
+
+// Lines that have a word, without candidates.
+std::string lines_with(const std::string &text, const std::vector<std::string> &words) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    if (line.rfind("Candidates", 0) == 0) break;
+    for (const std::string &word : words)
+      if (line.find(word) != std::string::npos) {
+        out += "    | " + line + "\n";
+        break;
+      }
+    at = end + 1;
+  }
+  return out;
+}
+
+bool explain_all = false;
 
 // Least microseconds an iteration of three solves with a fixed number of iterations.
 double time_solves(sxt_pcg *pcg, sxt_vector *b, sxt_vector *x, const sxt_context *context, std::int64_t iterations) {
@@ -139,7 +169,8 @@ double on_one(const Csr &a, std::int64_t iterations) {
       sxt_fill(&one, b) || sxt_pcg_create(matrix, &options, &pcg))
     end("one GPU", context);
   const double least = time_solves(pcg, b, x, context, iterations);
-  std::printf("  1 GPU: %.2f us an iteration; %s\n", least, line_with(pcg, "engine").c_str());
+  std::printf("  1 GPU: %.2f us an iteration\n%s", least,
+              lines_with(explained(pcg), {"engine", "pcg:", "predicted"}).c_str());
   sxt_pcg_destroy(pcg), sxt_vector_destroy(b), sxt_vector_destroy(x), sxt_matrix_destroy(matrix);
   sxt_context_destroy(context);
   return least;
@@ -170,6 +201,7 @@ void on_several(const Csr &a, int gpus, std::int64_t iterations, double alone, c
   const double one = 1;
   sxt_pcg_options options = solver_options(iterations);
   options.engine = engine;
+  const auto begun = std::chrono::steady_clock::now();
   if (sxt_world_create(gpus, contexts.data(), nullptr, nullptr, &world) ||
       sxt_matrix_from_csr_rows(world, a.rows, a.rows, 0, a.rows, a.ptr.data(), a.col.data(), a.values.data(), &given,
                                &matrix) ||
@@ -180,8 +212,13 @@ void on_several(const Csr &a, int gpus, std::int64_t iterations, double alone, c
       sxt_world_vector_create(world, lengths.data(), SXT_F64, &x) || sxt_fill(&one, b) ||
       sxt_pcg_create(matrix, &options, &pcg))
     end("world", contexts[0]);
+  const double set_up = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   const double least = time_solves(pcg, b, x, contexts[0], iterations);
-  std::printf("  %d GPUs: %.2f us an iteration, %.2f times as fast as one; %s\n", gpus, least, alone / least, engine);
+  std::printf("  %d GPUs: %.2f us an iteration, %.2f times as fast as one; %s; set-up %.2f s\n", gpus, least,
+              alone / least, engine ? engine : "chosen", set_up);
+  std::vector<std::string> words{"iteration predicted", "members used"};
+  if (explain_all) words.push_back("a run");
+  std::printf("%s", lines_with(explained(pcg), words).c_str());
   tell_members(pcg, gpus);
   sxt_pcg_destroy(pcg), sxt_vector_destroy(b), sxt_vector_destroy(x), sxt_matrix_destroy(matrix),
       sxt_world_destroy(world);
@@ -191,7 +228,9 @@ void on_several(const Csr &a, int gpus, std::int64_t iterations, double alone, c
 }  // namespace
 
 int main(int argc, char **argv) {
-  if (argc < 4) return std::fprintf(stderr, "usage: gpu_world_tables GPUS ITERATIONS 7pt:N|power-law:N ...\n"), 2;
+  if (argc > 1 && !std::strcmp(argv[1], "--explain")) explain_all = true, --argc, ++argv;
+  if (argc < 4)
+    return std::fprintf(stderr, "usage: gpu_world_tables [--explain] GPUS ITERATIONS 7pt:N|power-law:N ...\n"), 2;
   const int gpus = std::atoi(argv[1]);
   const std::int64_t iterations = std::atoll(argv[2]);
   for (int i = 3; i < argc; ++i) {
@@ -208,6 +247,7 @@ int main(int argc, char **argv) {
     for (int members = 2; members <= gpus; members *= 2) {
       on_several(a, members, iterations, alone, "world.by-host");
       on_several(a, members, iterations, alone, "world.on-devices");
+      on_several(a, members, iterations, alone, nullptr);
     }
     std::fflush(stdout);
   }

@@ -31,7 +31,7 @@ contains
     integer(int32), allocatable :: row_ptr(:), col(:)
     real(real64), allocatable :: values(:), x(:), b(:)
     type(sextant_matrix) :: by_rows, by_entries, whole, parts
-    integer(int64) :: begin(3)
+    integer(int64) :: begin(3), order(side * side)
     integer(int32), allocatable :: row(:)
     integer :: k
     call laplacian_csr(side, 0.1_real64, row_ptr, col, values)
@@ -54,6 +54,14 @@ contains
     call world%split(parts, whole, stat=stat)
     call check_status(stat, sxt_ok, 'split: '//world%error())
     call solves(parts, b, x, 'split')
+    call world%order_of(parts, order, stat)
+    call check(stat == sxt_ok .and. order(1) == 1 .and. order(side * side) == side * side, 'the order of rows')
+    call world%split(parts, whole, method='rcm', stat=stat)
+    call check_status(stat, sxt_ok, 'split along an order: '//world%error())
+    call world%order_of(parts, order, stat)
+    call check(stat == sxt_ok .and. sum(order) == sum([(int(k, int64), k = 1, side * side)]), 'each row once')
+    call world%order_of(parts, order(:3), stat)
+    call check_status(stat, sxt_e_dimension, 'too short an array for the order')
     call world%split(parts, whole, method='contigous', stat=stat)
     call check_status(stat, sxt_e_unknown_name, 'an unknown method')
   end subroutine

@@ -43,12 +43,14 @@ from ._reports import (
     CholeskySetsOutcomes,
     HermitianReport,
     Kernel,
+    MemberReport,
     Plugin,
     Refusal,
     Report,
     SolveReport,
 )
 from ._solve import cg, solve
+from ._world import Rank, Threads, World, WorldMatrix, WorldPCG
 
 __version__ = library_version()
 __all__ = [
@@ -75,18 +77,24 @@ __all__ = [
     "Kernel",
     "Matrix",
     "MatrixError",
+    "MemberReport",
     "NotConvergedError",
     "OutOfMemoryError",
     "PCG",
     "Plugin",
+    "Rank",
     "Refusal",
     "Report",
     "SextantError",
     "SizeError",
     "SolveReport",
     "StateError",
+    "Threads",
     "Transpose",
     "UnsupportedError",
+    "World",
+    "WorldMatrix",
+    "WorldPCG",
     "__version__",
     "cg",
     "default_context",

@@ -267,6 +267,31 @@ class Refusal:
     reason: str
 
 
+@dataclass(frozen=True)
+class MemberReport:
+    """What one member of a world has of a matrix, and what its last solve took.
+
+    Attributes
+    ----------
+    rows, own_entries, boundary_entries, boundary_rows : int
+        Rows that it owns, entries in its own columns, entries in columns of others, and rows that have those.
+    halo_received, halo_sent : int
+        Values of x that a product fetches from other members, and gives to them.
+    product_seconds, exchange_seconds, waiting_seconds : float
+        Of the last solve: in products, in exchanges, and in waiting for other ranks or devices.
+    """
+
+    rows: int
+    own_entries: int
+    boundary_entries: int
+    boundary_rows: int
+    halo_received: int
+    halo_sent: int
+    product_seconds: float
+    exchange_seconds: float
+    waiting_seconds: float
+
+
 def from_struct(kind, struct, **known):
     """A report from its C struct; `known` in place of members of the same name."""
     values = dict(known)

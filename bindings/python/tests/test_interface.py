@@ -26,6 +26,7 @@ REPORTS = {
     "sxt_hermitian_report": _reports.HermitianReport,
     "sxt_plugin_info": _reports.Plugin,
     "sxt_kernel_info": _reports.Kernel,
+    "sxt_member_report": _reports.MemberReport,
     "sxt_refusal_info": _reports.Refusal,
 }
 

@@ -69,6 +69,14 @@ class World : public detail::Object<sxt_world, sxt_world_destroy> {
     check(sxt_matrix_rows(detail::needed("a", a), begin.data()));
     return begin;
   }
+  /// The caller's numbers of this process's rows of a matrix, in the order in which vectors hold them.
+  std::vector<std::int64_t> order_of(const Matrix &a) const {
+    std::int64_t rows = 0;
+    for (const std::int64_t length : lengths_of(a)) rows += length;
+    std::vector<std::int64_t> order(static_cast<std::size_t>(rows));
+    check(sxt_matrix_order(detail::needed("a", a), order.data()));
+    return order;
+  }
   /// How many rows each member of this process has of a matrix: the lengths of vectors.
   std::vector<std::int64_t> lengths_of(const Matrix &a) const {
     const std::vector<std::int64_t> begin = rows_of(a);

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "bench/device/device.hpp"
+#include "bench/published.hpp"
 #include "commands/command.hpp"
 #include "input/hints.hpp"
 #include "input/matrix_input.hpp"
@@ -195,6 +196,7 @@ void add_bench(CLI::App &parent, Action &action) {
   add_suite(*app, "pcg", "Whole solves: every engine with every recurrence", true, bench_pcg, action);
   add_suite(*app, "cholesky", "Sparse direct solves: analysis, factorisation or solve", true, bench_cholesky, action);
   add_bench_hermitian(*app, action);
+  add_bench_published(*app, action);
   add_suite(*app, "dispatch", "What a call costs over the kernel it ends in, on one element", false, bench_dispatch,
             action);
 }

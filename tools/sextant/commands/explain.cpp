@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "commands/command.hpp"
+#include "commands/explain_members.hpp"
 #include "input/context_options.hpp"
 #include "input/hints.hpp"
 #include "input/matrix_input.hpp"
@@ -30,6 +31,7 @@ struct ExplainOptions {
   double runs = 1000;
   bool json = false, pattern = false;
   TreeOptions tree;
+  MembersOptions members;
 };
 
 Json explain_spmv(sxt_context *context, const LoadedMatrix &matrix, const ExplainOptions &options) {
@@ -118,6 +120,7 @@ int explain(const ExplainOptions &options) {
         reading(options.source.path.empty() ? options.source.generate : options.source.path, options.context);
     return load(context.get(), options.source, options.setup.symmetry_tolerance);
   }();
+  if (!options.members.counts.empty()) return explain_members(context.get(), matrix, options.members, options.json);
   std::string op;
   Json explanation = explain_operation(context.get(), matrix, options, op);
   const Json features = features_json(matrix.handle.get());
@@ -142,17 +145,28 @@ const std::vector<std::string> of_pcg = {
     "--format",     "--precond",         "--recurrence",         "--reorder",
     "--null-space", "--expected-solves", "--symmetry-tolerance", "--assume-symmetric"};
 
+void check_usage_of_members(const CLI::App &app, const ExplainOptions &options) {
+  if (options.members.counts.empty() != options.members.network.empty())
+    fail(exit_usage, "--members and --network go together: how many, and LATENCY,RATE of a message between two");
+  if (options.members.counts.empty()) return;
+  check_members(options.members);
+  refuse_given(app, {"--op", "--runs", "--plan", "--pattern"}, "has no effect with --members");
+  refuse_given(app, of_pcg, "has no effect with --members");
+}
+
 // Checks beyond the parser, as they depend on --tree and --op: an option without effect is a mistake.
 void check_usage(const CLI::App &app, const ExplainOptions &options) {
   if (options.tree.wanted) {
     if (options.op == "auto") fail(exit_usage, "--tree needs --op OPERATION, such as dot or axpy");
     if (!options.source.path.empty()) fail(exit_usage, "--tree takes no matrix: {}", options.source.path);
     refuse_given(app, {"--runs", "--plan", "--generate", "--n", "--pattern"}, "has no effect with --tree");
+    refuse_given(app, {"--members", "--network"}, "has no effect with --tree");
     return refuse_given(app, of_pcg, "has no effect with --tree");
   }
   if (options.source.path.empty() && options.source.generate.empty())
     fail(exit_usage, "MATRIX.mtx is required, or --generate NAME; only --tree needs none");
   check_source(options.source);
+  check_usage_of_members(app, options);
   if (options.source.generate.empty()) refuse_given(app, {"--n"}, "has no effect without --generate");
   if (options.pattern && !options.json) fail(exit_usage, "--pattern needs --json");
   if (options.op != "auto" && options.op != "spmv" && options.op != "pcg")
@@ -166,6 +180,7 @@ void check_usage(const CLI::App &app, const ExplainOptions &options) {
 constexpr const char *explain_footer = R"(Examples:
   sextant explain A.mtx                  pcg where A allows it, else spmv
   sextant explain A.mtx --op spmv --json | python3 -m json.tool
+  sextant explain A.mtx --members 64,1024 --network 2e-6,1e10   what that many members would take
   sextant explain --op dot --tree --svg dot.svg   which kernel at which n, without a matrix
 Exit code 3: the file is missing or malformed. 4: the operation asked for does not apply to this matrix.)";
 
@@ -189,6 +204,11 @@ void add_explain(CLI::App &parent, Action &action) {
   app->add_option("--recurrence", options->recurrence, "pcg: recurrence")->capture_default_str();
   options->setup.add(*app, "Of a pcg");
   app->add_option("--plan", options->plan, "Explain with the choices of this file");
+  app->add_option("--members", options->members.counts, "What so many members like this device would take: N,N,...")
+      ->delimiter(',')
+      ->check(whole_number_from<std::int64_t>(1));
+  app->add_option("--network", options->members.network, "--members: of a message, seconds and bytes a second")
+      ->type_name("LATENCY,RATE");
   app->add_flag("--json", options->json, "Everything as JSON");
   app->add_flag("--pattern", options->pattern, "--json: with where the entries lie, and the lengths of the rows");
   add_context_options(*app, options->context);
