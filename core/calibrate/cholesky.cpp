@@ -24,7 +24,7 @@ namespace sextant {
 namespace {
 
 // Entries: from what is factored in some microseconds to what takes a good part of a second.
-constexpr double sizes[] = {2e3, 4e4, 5e2, 1.5e5, 8e3, 4e5, 1.2e3, 8e4, 2e4};
+constexpr double factor_nnz[] = {2e3, 4e4, 5e2, 1.5e5, 8e3, 4e5, 1.2e3, 8e4, 2e4};
 constexpr double analysis_s_an_entry = 1e-6, most_of_what_is_left = 0.2, sample_s = 2e-3;
 constexpr int timed_runs = 3, ldlh_every = 4;
 constexpr std::int64_t right_hand_sides[] = {1, 8, 64};
@@ -155,10 +155,10 @@ class System {
 
 void calibrate_cholesky(Context &context, const CalibrationSettings &settings, const CalibrationClock &clock,
                         Sampler &sampler, sxt_value_type type, double until) {
-  const int n_sizes = static_cast<int>(std::size(sizes));
+  const int n_sizes = static_cast<int>(std::size(factor_nnz));
   for (int pass = 0; pass < n_sizes; ++pass)
     for (int family = 0; family < family_count(); ++family) {
-      const double nnz = sizes[(2 * family + 4 * pass) % n_sizes], left = until - clock.elapsed();
+      const double nnz = factor_nnz[(2 * family + 4 * pass) % n_sizes], left = until - clock.elapsed();
       if (left <= 0) return;
       if (nnz * analysis_s_an_entry > most_of_what_is_left * left || nnz * 12 > settings.most_bytes) continue;
       clock.report(text("sparse Cholesky ", value_name(type), ", ", family_name(family), " with ",

@@ -171,6 +171,7 @@ class Build(Quickstart):
         first = self.called(calls, "cmake -S")[0]
         self.assertIn("-G Ninja", first)
         self.assertIn("-DSEXTANT_TESTS=OFF", first)
+        self.assertIn("-DSEXTANT_UNITY=ON", first)
         _, _, calls = self.quickstart()
         again = self.called(calls, "cmake -S")[0]
         self.assertNotIn("-G", again)

@@ -145,7 +145,7 @@ HermitianHandle describe(sxt_context *context, const HermitianOptions &options, 
   return HermitianHandle(made);
 }
 
-void solve(sxt_context *context, sxt_hermitian *hermitian, Systems &systems, Answers &answers) {
+void solve_systems(sxt_context *context, sxt_hermitian *hermitian, Systems &systems, Answers &answers) {
   std::vector<void *> a, b;
   std::vector<std::int64_t> ld;
   for (std::size_t s = 0; s < systems.orders.size(); ++s) {
@@ -183,7 +183,7 @@ int hermitian(const HermitianOptions &options) {
   check(sxt_hermitian_get_report(handle.get(), &report), context.get());
   {
     const Waiting waiting("solving", options.context, predicted(report.predicted_factor_solve_s));
-    solve(context.get(), handle.get(), systems, answers);
+    solve_systems(context.get(), handle.get(), systems, answers);
   }
   check(sxt_hermitian_get_report(handle.get(), &report), context.get());
   Table table({{"system"},
@@ -228,7 +228,7 @@ int hermitian(const HermitianOptions &options) {
   return failed ? exit_not_solved : exit_done;
 }
 
-constexpr const char *help_footer =
+constexpr const char *hermitian_footer =
     R"(Every file is one system of the set, with b = A * ones. The residual is |b - A x| / (|A| |x| + |b|) in the largest norm,
 rcond an estimate of the reciprocal condition number, inertia the number of positive, negative and zero eigenvalues.
 Examples:
@@ -262,7 +262,7 @@ void add_hermitian(CLI::App &parent, Action &action) {
       ->check(number_from_zero());
   app->add_flag("--json", options->json, "Everything as JSON");
   add_context_options(*app, options->context);
-  app->footer(help_footer);
+  app->footer(hermitian_footer);
   app->callback([options, &action] { action = [options] { return hermitian(*options); }; });
 }
 

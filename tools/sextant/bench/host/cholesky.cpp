@@ -25,8 +25,8 @@ struct Direct {
 };
 
 // Common data of all ways for one matrix: right-hand sides whose solutions are all ones.
-struct System {
-  System(BenchMatrix &a, std::int64_t n_rhs) : matrix(a), rows(a.csr.rows), columns(n_rhs) {
+struct Factored {
+  Factored(BenchMatrix &a, std::int64_t n_rhs) : matrix(a), rows(a.csr.rows), columns(n_rhs) {
     const std::vector<double> ones(static_cast<std::size_t>(rows), 1.0);
     std::vector<double> once(ones.size());
     textbook::spmv(matrix.csr, ones.data(), once.data());
@@ -71,14 +71,14 @@ sxt_analysis_info about(const Direct &direct) {
 
 void factor(Direct &direct) { check(sxt_cholesky_factor(direct.factor.get(), nullptr, nullptr), nullptr); }
 
-void solve(Direct &direct, const System &system) {
+void solve(Direct &direct, const Factored &system) {
   check(sxt_cholesky_solve(direct.factor.get(), system.rows, system.columns, system.b.data(), system.rows,
                            direct.x.data(), system.rows, nullptr, nullptr),
         nullptr);
 }
 
 // One of ours: name own_choice, a scheduler, or the textbook (an order of its own where the analysis is measured).
-Contender ours(System &system, Phase phase, const std::string &name, const char *order, const char *scheduler) {
+Contender ours(Factored &system, Phase phase, const std::string &name, const char *order, const char *scheduler) {
   auto direct = std::make_shared<Direct>();
   direct->x.assign(system.b.size(), 0.0);
   Contender contender;
@@ -122,7 +122,7 @@ void peer_failed(const sxt_peer *peer, const char *what, int status) {
 }
 
 // Throws ToolError where it refuses the matrix.
-Contender theirs(System &system, Phase phase, const sxt_peer *peer, const sxt_peer_csr &csr) {
+Contender theirs(Factored &system, Phase phase, const sxt_peer *peer, const sxt_peer_csr &csr) {
   auto direct = std::make_shared<Direct>();
   direct->x.assign(system.b.size(), 0.0);
   Contender contender;
@@ -161,7 +161,7 @@ Contender theirs(System &system, Phase phase, const sxt_peer *peer, const sxt_pe
 }
 
 void bench_matrix(BenchSession &session, BenchMatrix &matrix, Phase phase) {
-  System system(matrix, session.options.n_rhs);
+  Factored system(matrix, session.options.n_rhs);
   std::vector<Contender> contenders;
   const auto add = [&](const std::string &name, const auto &make) {
     session.report.show(matrix.name, name);
