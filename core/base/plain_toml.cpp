@@ -67,7 +67,7 @@ class PlainReader {
       return added;
     }
     toml::node *known = root_.get(name);
-    if (known && name != list_name_) return false;  // no list, or one that another header came between
+    if (known && name != list_name_) return false;  // no list of tables, or another one came between
     if (!known) known = &root_.emplace<toml::array>(name).first->second;
     list_name_ = name;
     toml::array &list = *known->as_array();

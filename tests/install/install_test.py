@@ -372,23 +372,6 @@ def folders(t):
     print(f"{len(plugins)} plugins")
 
 
-def comes_back_on_the_fake_device(t, plugin):
-    """The host's side of a kernel, over libraries that compute nothing (tests/fake_device): answers are wrong, but the file loads and
-    every case comes back with its finding. A device plugin has no cases."""
-    fake = t.options.build / "tests" / "mocks" / "fake_device"
-    if not (fake / "libcuda.so.1").exists():
-        return print("no fake device in this build: not run there")
-    environment = dict(own_settings_aside(), LD_LIBRARY_PATH=str(fake))
-    name = ["my-device", "--plugin-path", plugin] if plugin.stem == "my-device" else ["cuda"]
-    answer = subprocess.run([command_of(t), "plugin", "check", "--no-stamp", "--json", "--device", *name, plugin],
-                            env=environment, capture_output=True, text=True)  # fmt: skip
-    result = json.loads(answer.stdout or "{}")
-    came_back = result.get("stage", "none") in (None, "self-test", "not proven") and (result["checks"] or plugin.stem == "my-device")
-    if not came_back:
-        fail(f"{plugin.name} on the fake device: {answer.stdout[-2000:]}{answer.stderr[-2000:]}")
-    print(f"{plugin.name} on the fake device: {len(result['checks'])} checks came back")
-
-
 def template(t):
     """The tests of one of these folders pass: the cases of its kind, and test_kernel.cpp."""
     command_of(t)
@@ -396,7 +379,8 @@ def template(t):
     built = t.options.work / f"{root.name}, built" / kind
     run("ctest", "--test-dir", built, "--output-on-failure", "--no-tests=error")
     if t.options.cuda:
-        return comes_back_on_the_fake_device(t, built / f"my-{kind}.so")
+        fake = t.options.build / "tests" / "mocks" / "fake_device"
+        return require_none(plugin_folders.problems_on_the_fake_device(command_of(t), built / f"my-{kind}.so", fake, own_settings_aside()))
     run_line_of_readme(t, root / kind, built)
     if kind == "spmv":
         never_cheaper_than(t, "com.example.my-spmv", "spmv.csr.rows.cpu", built / "my-spmv.so")

@@ -22,6 +22,7 @@ TEST(PlainToml, ReadsWhatTheLibraryWrites) {
   expect_same("# a comment\nformat = 1 # one\n\n[machine]\nname = \"NVIDIA H200\"\nunits = 132\n");
   expect_same("a = [1.5, -2.0,3]\nb = []\nc = [ \"x\",\"y\" ]\nd = { \"a b\" = [0.0,1e-9],f = { } }\n");
   expect_same("[[models]]\nx = 1\n[[models]]\nx = -0\ny = 1.183e+06\npower = inf\n[kernels]\nz = \"\"");
+  expect_same("[[a]]\nx = 1\n[b]\n[[a]]\n");
   expect_same("a-b_1 = 5.2177e-9\n  [x]  \n  y = 9223372036854775807\n");
 }
 
@@ -76,7 +77,7 @@ TEST(PlainToml, LeavesTheRestToTheWholeParser) {
                            "a = \"\xc3\xa4\"",
                            "# \xc3\xa4\n",
                            "a = \"\t\"",
-                           "[[a]]\n[b]\n[[a]]\n",
+                           "[[a]]\n[[b]]\n[[a]]\n",
                            "[a]\n[[a]]\n",
                            "a = 1\n[[a]]\n",
                            "a = 1\n[a]\n",

@@ -117,7 +117,7 @@ if [[ ${funcstack[1]} == _sextant ]]; then _sextant "$@"; else compdef _sextant 
 )sh";
 
 // "word:what it is", whose colons are escaped.
-std::string described(const std::string &word, const std::string &description) {
+std::string described_word(const std::string &word, const std::string &description) {
   std::string text;
   for (const char c : description) text += c == ':' ? std::string("\\:") : std::string(1, c);
   return quoted(word + ":" + text) + " ";
@@ -127,12 +127,12 @@ std::string zsh(const std::vector<const CommandEntry *> &all) {
   std::string lists;
   for (const CommandEntry *command : all) {
     std::string plain, options;
-    for (const CommandEntry &inner : command->subcommands) plain += described(inner.name, inner.description);
+    for (const CommandEntry &inner : command->subcommands) plain += described_word(inner.name, inner.description);
     for (const OptionEntry &option : command->options) {
       if (option.positional)
-        for (const std::string &choice : option.choices) plain += described(choice, option.description);
+        for (const std::string &choice : option.choices) plain += described_word(choice, option.description);
       else
-        for (const std::string &name : option.names) options += described(name, option.description);
+        for (const std::string &name : option.names) options += described_word(name, option.description);
     }
     lists += fmt::format("    {}) plain=({}) options=({}) ;;\n", quoted(command->words), plain, options);
   }

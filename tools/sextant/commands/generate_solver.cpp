@@ -175,7 +175,7 @@ sxt_pcg_report solve_once(sxt_context *context, sxt_pcg *pcg, const HostVector &
   return report;
 }
 
-Runs write_solver(sxt_context *context, sxt_pcg *pcg, const HostVector &b, HostVector &x, Events &events) {
+Runs run_for_program(sxt_context *context, sxt_pcg *pcg, const HostVector &b, HostVector &x, Events &events) {
   const InterruptFlag interrupt;
   Runs runs;
   runs.history.resize(static_cast<std::size_t>(most_history));
@@ -306,7 +306,7 @@ int generate_solver(const GenerateOptions &options) {
   }();
   events.tell({{"event", "stage"}, {"stage", "solving"}});
   HostVector x(matrix.info.value_type, matrix.info.cols);
-  const Runs runs = write_solver(context.get(), pcg.get(), b, x, events);
+  const Runs runs = run_for_program(context.get(), pcg.get(), b, x, events);
 
   const ProgramFacts facts = facts_of(options, matrix, runs);
   file.keep();

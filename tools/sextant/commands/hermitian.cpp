@@ -123,7 +123,7 @@ std::string info_text(std::int32_t info, bool definite) {
   return info == SXT_INFO_NOT_FINITE ? "NaN or infinity" : fmt::format("code {}", info);
 }
 
-HermitianHandle describe(sxt_context *context, const HermitianOptions &options, const Systems &systems) {
+HermitianHandle describe_systems(sxt_context *context, const HermitianOptions &options, const Systems &systems) {
   sxt_hermitian_options native;
   sxt_hermitian_options_init(&native, sizeof native);
   native.value_type = SXT_C128;
@@ -167,7 +167,7 @@ void solve_systems(sxt_context *context, sxt_hermitian *hermitian, Systems &syst
   check(sxt_hermitian_factor_solve(hermitian, &set), context);
 }
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+Json json_number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 int hermitian(const HermitianOptions &options) {
   const Context context = open_context(options.context);
@@ -177,7 +177,7 @@ int hermitian(const HermitianOptions &options) {
     systems.add(read_matrix(context.get(), path, options.symmetry_tolerance), options.symmetry_tolerance);
   }
   Answers answers(systems);
-  const HermitianHandle handle = describe(context.get(), options, systems);
+  const HermitianHandle handle = describe_systems(context.get(), options, systems);
   sxt_hermitian_report report{};
   report.struct_size = sizeof report;
   check(sxt_hermitian_get_report(handle.get(), &report), context.get());
@@ -208,8 +208,8 @@ int hermitian(const HermitianOptions &options) {
                     {"order", systems.orders[s]},
                     {"info", answers.info[s]},
                     {"answer", answer},
-                    {"residual", number(answers.residual[s])},
-                    {"rcond", number(answers.rcond[s])},
+                    {"residual", json_number(answers.residual[s])},
+                    {"rcond", json_number(answers.rcond[s])},
                     {"inertia", known ? Json({signs[0], signs[1], signs[2]}) : Json()},
                     {"shift", answers.shift[s]}});
   }
