@@ -268,7 +268,7 @@ void Analysis::check_same_pattern(Matrix &matrix) const {
           "a has as many entries as the matrix analysed, but not in the same places: analyse it, too");
 }
 
-bool Analysis::compares(const Matrix &matrix) const { return settings_.check_symmetry && !matrix.given_hermitian(); }
+bool Analysis::compares(const Matrix &matrix) const { return settings_.check_symmetry && !matrix.surely_hermitian(); }
 
 void Analysis::reserve_for_values(Buffer &work) const {
   if (compares(*matrix_)) reserve_for_check(matrix_->csr(), context().threads(), work);

@@ -116,9 +116,10 @@ class Matrix : public std::enable_shared_from_this<Matrix> {
   sxt_symmetry known_symmetry() const noexcept { return known_symmetry_.load(std::memory_order_relaxed); }
   // Whether each entry and its mirror image are one value that the caller gave, so that they need not be compared.
   bool mirrored() const noexcept { return mirrored_; }
-  // That it is real symmetric or Hermitian by the way it was given.
-  bool given_hermitian() const noexcept {
-    return mirrored_ && (symmetry_ == SXT_HERMITIAN || (symmetry_ == SXT_SYMMETRIC && value_type() <= SXT_F64));
+  // That it is real symmetric or Hermitian: by the way it was given, or these values were compared before.
+  bool surely_hermitian() const noexcept {
+    const bool equal = mirrored_ || (compared_.load(std::memory_order_acquire) == version() && equal_images_);
+    return equal && (symmetry_ == SXT_HERMITIAN || (symmetry_ == SXT_SYMMETRIC && value_type() <= SXT_F64));
   }
   // That every entry equals its mirror image to the last bit: storages that keep one of the two may be built.
   // [any-thread]

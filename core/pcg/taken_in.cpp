@@ -75,7 +75,7 @@ int exponent_near(sxt_value_type type, const DiagonalRange &diagonal) {
   return std::min(std::max(-greatest, -range - least), range - greatest);
 }
 
-bool ValueLook::compares() const { return settings_.check_symmetry && !callers_.given_hermitian(); }
+bool ValueLook::compares() const { return settings_.check_symmetry && !callers_.surely_hermitian(); }
 
 Looked ValueLook::look() {
   const CsrArrays &csr = callers_.csr();

@@ -374,7 +374,7 @@ WorldLoop::Outcome WorldLoop::run(const Block &block, const Lanes &lanes) {
     require(report.k == first.k && report.ended == first.ended, SXT_E_INTERNAL, "member ", i, " is at iteration ",
             report.k, ", member 0 at ", first.k);
   }
-  return {first.k, first.ended};
+  return {first.k, first.ended, block.brief ? brief_block : long_block};
 }
 
 double WorldLoop::squared(std::int64_t k) const noexcept {

@@ -41,6 +41,7 @@ class WorldLoop {
   struct Outcome {
     std::int64_t k = 0;  // the last iterate that was judged; its step was taken where nothing ended
     std::int32_t ended = SXT_RENDEZVOUS_RUNNING;
+    std::int64_t iterations = 0;  // of the block, those after the end included
   };
   // Returns when all members' lanes are done. Throws SXT_E_DEVICE where a member did not come, or failed.
   Outcome run(const Block &block, const Lanes &lanes);

@@ -77,6 +77,8 @@ class WorldSolve {
   void fill(void *to, std::size_t i, double value);
   void update(std::size_t i, double alpha, double beta);
   void copy(const void *from, void *to, std::size_t i);
+  void subtract_from(const void *from, void *y, std::size_t i);
+  void turn_over(std::size_t i);
   void conclude(sxt_pcg_report &report);
   void settle(sxt_pcg_report &report);
   bool is_worse_than_start() const { return !last_.accepted && !(last_.norm <= begun_.norm); }

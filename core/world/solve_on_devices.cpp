@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The loop of a solve whose iterations run on the devices: the host observes each block's iterates in order, as if it
 // had driven them, and confirms where the recurrence says that the tolerance is met.
+#include <algorithm>
 #include <cmath>
 
+#include "core/operations/operations.hpp"
 #include "core/world/solve.hpp"
 
 namespace sextant {
@@ -11,6 +13,8 @@ namespace {
 
 // Blocks are brief where so few iterations are left, by the rate of the last block.
 constexpr double near_the_end = 1.5 * WorldLoop::brief_block;
+
+constexpr double just_below = 1 - 1e-3;
 
 bool is_near(double rate, double residual, double tolerance) {
   if (!(tolerance > 0) || !(residual > tolerance)) return true;
@@ -27,6 +31,29 @@ sxt_reason reason_of(std::int32_t ended) {
 }
 
 }  // namespace
+
+// y = from - y
+void WorldSolve::subtract_from(const void *from, void *y, std::size_t i) {
+  with_value_type(type_, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T plus(1), minus(-1);
+    Operations::of(world_.context(i))
+        .vector({.operation = SXT_VECTOR_AXPBY,
+                 .type = type_,
+                 .n = matrix_.rows_of(i),
+                 .alpha = &plus,
+                 .beta = &minus,
+                 .x = from,
+                 .y = y});
+  });
+}
+
+// p = u - p and s = w - s, as a step that ended did them: an odd number of those takes one more.
+void WorldSolve::turn_over(std::size_t i) {
+  WorldPcg::Part &own = part(i);
+  subtract_from(preconditioned(i), own.p.data(), i);
+  subtract_from(own.w.data(), own.s.data(), i);
+}
 
 // k_: the first iterate of the block, then the one in x.
 sxt_reason WorldSolve::judge_block(const WorldLoop::Outcome &outcome) {
@@ -50,6 +77,9 @@ sxt_reason WorldSolve::judge_block(const WorldLoop::Outcome &outcome) {
       deferred([&](std::size_t i) { copy(part(i).residual.data(), part(i).r.data(), i); });
       ++replacements_;
       restart_ = true;  // directions were those of the residual before
+    } else {
+      tolerance_ = std::min(tolerance_, just_below * residual_);  // else the same iterate would meet it again
+      if ((outcome.iterations - judged + 1) % 2 != 0) deferred([&](std::size_t i) { turn_over(i); });
     }
     replaced_ = true;  // the same iterate is judged again
     return SXT_REASON_NONE;

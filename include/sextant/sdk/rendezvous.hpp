@@ -17,8 +17,9 @@
 
 namespace sextant::plugin::rendezvous {
 
+// Of a step that ended, as they are here: p = u - p, and the next such step undoes it.
 struct Coefficients {
-  double alpha = 0, beta = 0;
+  double alpha = 0, beta = -1;
 };
 
 SXT_HOST_DEVICE inline bool is_finite(double value) { return fabs(value) <= DBL_MAX; }
@@ -70,7 +71,8 @@ SXT_HOST_DEVICE inline Coefficients step(sxt_rendezvous_control &c, const double
 SXT_HOST_DEVICE inline void begin(sxt_rendezvous_control &c, const sxt_rendezvous_args &args) {
   c.tolerance_squared = args.tolerance * args.tolerance;
   c.last = args.last;
-  c.restart = args.restart || c.restart || c.ended != SXT_RENDEZVOUS_RUNNING;
+  const bool keeps_direction = c.ended == SXT_RENDEZVOUS_RUNNING || c.ended == SXT_RENDEZVOUS_MET;
+  c.restart = args.restart || c.restart || !keeps_direction;
   c.ended = SXT_RENDEZVOUS_RUNNING;
 }
 

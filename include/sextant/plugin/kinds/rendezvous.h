@@ -24,7 +24,8 @@ enum {
   SXT_RENDEZVOUS_AWAIT = 3, /* until all awaited flags have the epoch */
   SXT_RENDEZVOUS_STEP = 4   /* sums of all; tests; alpha and beta of the update that follows */
 };
-/* Why steps do nothing any more until the next BEGIN: alpha and beta are then 0. */
+/* Why steps end until the next BEGIN: alpha is then 0 and beta -1. The updates that follow leave x and r, and every
+ * second one restores the direction: p = u - (u - p). */
 enum {
   SXT_RENDEZVOUS_RUNNING = 0,
   SXT_RENDEZVOUS_MET = 1,          /* r'r is at most the square of the tolerance */
@@ -66,7 +67,7 @@ typedef struct {
   /* BEGIN */
   double tolerance;
   int64_t last;
-  int32_t restart; /* 1: the coming direction has no history; after steps that ended it never has */
+  int32_t restart; /* 1: the coming direction has no history; after steps that ended, but for MET, it never has */
   int32_t count;   /* GIVE: links and flags. AWAIT: awaited flags */
   /* GIVE: as in sxt_exchange_args */
   int64_t n;

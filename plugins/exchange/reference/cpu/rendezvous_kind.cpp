@@ -14,7 +14,7 @@ using namespace sextant::plugin::cases;
 
 namespace {
 
-constexpr std::uint64_t types = 4, situations = 14;
+constexpr std::uint64_t types = 4, situations = 15;
 constexpr std::int64_t given = 300, room = 8;
 
 struct Case {
@@ -54,6 +54,7 @@ Situation situation(std::uint64_t i) {
     case 10: return {"a beginning", SXT_RENDEZVOUS_BEGIN, 0, 0, 0};
     case 11: return {"a beginning after an end", SXT_RENDEZVOUS_BEGIN, 0, 0, 0};
     case 12: return {"values given", SXT_RENDEZVOUS_GIVE, 0, 0, 0};
+    case 14: return {"a beginning after a breakdown", SXT_RENDEZVOUS_BEGIN, 0, 0, 0};
     default: return {"flags awaited that are there", SXT_RENDEZVOUS_AWAIT, 0, 0, 0};
   }
 }
@@ -85,7 +86,7 @@ void set_control(Case &c, std::uint64_t i) {
   control.gamma = 0.5;
   control.alpha = 3;
   control.restart = i == 0;
-  control.ended = i == 9 || i == 11 ? SXT_RENDEZVOUS_MET : SXT_RENDEZVOUS_RUNNING;
+  control.ended = i == 9 || i == 11 ? SXT_RENDEZVOUS_MET : i == 14 ? SXT_RENDEZVOUS_BREAKDOWN : SXT_RENDEZVOUS_RUNNING;
   if (i == 13) c.flags = {7, 9};
 }
 

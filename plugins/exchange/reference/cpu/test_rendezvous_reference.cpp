@@ -17,10 +17,10 @@ constexpr std::int64_t room = 64;
 
 const sxt_kernel &reference() { return find_kernel(load_own("exchange-reference"), "rendezvous.reference.cpu"); }
 
-sxt_rendezvous_query query_of() {
+sxt_rendezvous_query query_of(int of = members) {
   sxt_rendezvous_query query{};
   query.q = {{sizeof query, SXT_KIND_RENDEZVOUS}, 1, 0, SXT_F64};
-  query.members = members;
+  query.members = of;
   return query;
 }
 
@@ -142,6 +142,32 @@ TEST(RendezvousReference, FirstStepIsAlongTheGradient) {
   EXPECT_EQ(rendezvous.alpha[0], 6.0 / 8);
   EXPECT_EQ(rendezvous.beta[0], 0);
   EXPECT_EQ(rendezvous.alpha[1], rendezvous.alpha[0]);
+}
+
+// After the tolerance was met the direction has its history still, in the control and in p: the steps that change
+// nothing turn p over, and every second one turns it back.
+TEST(RendezvousReference, GoesOnAfterATolerance) {
+  const sxt_rendezvous_query query = query_of(1);
+  Ready ready(reference(), &query.q, candidate_of(reference(), &query.q, 1));
+  Rendezvous rendezvous;
+  const auto run = [&](std::int32_t step, double tolerance, std::array<double, 3> dots) {
+    sxt_rendezvous_args args = rendezvous.args(0, step);
+    args.members = 1;
+    args.last = 9, args.restart = rendezvous.control[0].k == 0, args.tolerance = tolerance;
+    rendezvous.dots[0] = dots;
+    return ready.run(&args.h);
+  };
+  EXPECT_EQ(run(SXT_RENDEZVOUS_BEGIN, 1, {}), SXT_OK);
+  EXPECT_EQ(run(SXT_RENDEZVOUS_STEP, 1, {8, 4, 0}), SXT_OK);
+  EXPECT_EQ(run(SXT_RENDEZVOUS_STEP, 1, {3, 1, 0}), SXT_OK);
+  EXPECT_EQ(rendezvous.report[0].ended, SXT_RENDEZVOUS_MET);
+  EXPECT_EQ(rendezvous.alpha[0], 0);
+  EXPECT_EQ(rendezvous.beta[0], -1);
+  EXPECT_EQ(run(SXT_RENDEZVOUS_BEGIN, 0.5, {}), SXT_OK);
+  EXPECT_EQ(run(SXT_RENDEZVOUS_STEP, 0.5, {3, 1, 0}), SXT_OK);
+  EXPECT_EQ(rendezvous.report[0].ended, SXT_RENDEZVOUS_RUNNING);
+  EXPECT_EQ(rendezvous.beta[0], 1.0 / 4);
+  EXPECT_EQ(rendezvous.alpha[0], 1 / (3 - 0.25 / 0.5));
 }
 
 // A member that never comes: the other one ends by its clock, and later steps do not wait again.
