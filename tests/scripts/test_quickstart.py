@@ -177,6 +177,13 @@ class Build(Quickstart):
         self.assertNotIn("-G", again)
         self.assertNotIn("SEXTANT_TESTS", again)
 
+    def test_an_installation_has_the_kernels_of_all_instruction_sets(self):
+        _, _, calls = self.quickstart()
+        self.assertRegex(self.called(calls, "cmake -S")[0], r"-DSEXTANT_ISAS=(avx512|avx2|baseline)?( |$)")
+        for options in (("--install", str(self.folder / "there")), ("--developer",)):
+            _, _, calls = self.quickstart(*options)
+            self.assertRegex(self.called(calls, "cmake -S")[0], r"-DSEXTANT_ISAS=( |$)")
+
     def test_a_compiler_that_came_later_is_looked_for_again(self):
         self.quickstart()
         (self.project / "build/CMakeCache.txt").write_text("CMAKE_Fortran_COMPILER:FILEPATH=NOTFOUND\n")
