@@ -20,7 +20,7 @@ sxt_calibrate_options calibrate_defaults() {
   return options;
 }
 
-// Runs on a device are replayed, which takes less time for the same precision than the clock on a CPU.
+// A device replays its runs. That reaches the precision of a clock on the CPU in less time.
 constexpr double full_seconds = 90, device_seconds = 60, quick_seconds = 20, full_bytes = 256e6, quick_bytes = 64e6;
 
 CalibrationSettings settings_of(const sxt_calibrate_options &options, bool on_host) {
@@ -102,7 +102,7 @@ sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_options *opti
             "there is no place for a profile: neither SEXTANT_PROFILE, XDG_DATA_HOME nor HOME is set");
     CalibrationSettings settings = settings_of(all, inner.device().on_host());
     if (!settings.kind.empty()) inner.check_names(settings.kind, "");
-    // A file that cannot be written, or that belongs to another machine, is detected now and not after the work.
+    // Detects a file that cannot be written, or that belongs to another machine, before the work.
     Profile nothing_yet;
     nothing_yet.fingerprint = inner.fingerprint();
     settings.known = std::make_shared<const Profile>(update_profile(file, nothing_yet, inner.log()));
@@ -110,7 +110,7 @@ sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_options *opti
     const Profile measured = calibrate(inner, settings);
     try {
       inner.use_profile(update_profile(file, measured, inner.log()));
-    } catch (...) {  // a profile that could not be written changes no prediction
+    } catch (...) {  // predictions change only with a profile that was written
       inner.device().machine() = before;
       throw;
     }

@@ -90,7 +90,7 @@ cholesky::Settings settings_of(const sxt_analysis_options &options, const sxt_ma
   return settings;
 }
 
-// What every call on one right-hand side or several checks before it works.
+// The checks of every call that takes right-hand sides, before it works.
 cholesky::SolveCall call_of(const sxt_cholesky &handle, std::int64_t n, std::int64_t n_rhs, const void *b,
                             std::int64_t ldb, void *x, std::int64_t ldx, const sxt_cholesky_solve_options &options) {
   const cholesky::Analysis &analysis = handle.factor.analysis();

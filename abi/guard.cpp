@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t contexts_remembered = 64;  // a thread with more contexts drops its oldest sentence
 
-// The sentences of one thread's calls.
+// The sentences that the calls of one thread left.
 class Sentences {
  public:
   void write(std::uint64_t context, const char *words) {
@@ -22,7 +22,7 @@ class Sentences {
     sentence.words = words;
     sentence.written = ++writings_;
   }
-  // Neither the last of all nor the one written just now can be the oldest: both are the newest.
+  // The oldest entry is neither the last of all nor the one written just now: both are the newest.
   void forget_beyond_limit() noexcept {
     if (all_.size() <= contexts_remembered) return;
     const auto older = [](const auto &a, const auto &b) { return a.second.written < b.second.written; };
@@ -42,9 +42,9 @@ class Sentences {
   std::uint64_t writings_ = 0;
 };
 
-// Holds a sentence when there is no memory for it. It is part of the thread's own data.
+// Holds a sentence when no memory can be allocated for it. It is part of the thread's own data.
 struct ShortOfMemory {
-  bool of_context, last;  // it is the newest of its context, of all
+  bool of_context, last;  // whether it is the newest of its context, and of all
   std::uint64_t context;
   char words[232];
 };
@@ -58,7 +58,7 @@ void remember_in_place(std::uint64_t context, const char *sentence) noexcept {
   place.words[sizeof place.words - 1] = 0;
 }
 
-// How many of a text's bytes fit, without a part of a UTF-8 character at the end.
+// The number of a text's bytes that fit, without a part of a UTF-8 character at the end.
 std::size_t whole_characters(const std::string &text, std::size_t most) {
   if (most >= text.size()) return text.size();
   const auto continues = [&](std::size_t i) { return (static_cast<unsigned char>(text[i]) & 0xC0u) == 0x80u; };

@@ -17,7 +17,7 @@ namespace sextant::abi {
 
 // Keeps a sentence for the calling thread: as the last of this context (0: of no context) and as the last of all.
 void remember(std::uint64_t context, const char *sentence) noexcept;
-// The same for a shortage of memory, without asking for any.
+// Keeps the sentence of a shortage of memory. It allocates nothing.
 sxt_status short_of_memory(std::uint64_t context) noexcept;
 const char *remembered(std::uint64_t context) noexcept;  // 0: the last of all; never NULL
 
@@ -36,7 +36,7 @@ class Uncancelled {
   int before_ = PTHREAD_CANCEL_DISABLE;
 };
 
-// Destroys what a handle is of.
+// Destroys the object that a handle holds.
 template <class T>
 void destroy(T *object) noexcept {
   const Uncancelled whole;
@@ -85,8 +85,8 @@ T &given(T *pointer, const char *name) {
   return *pointer;
 }
 
-// Fills a caller's buffer: cuts, terminates, reports the full length. The buffer may be NULL when only the length is
-// asked.
+// Fills a caller's buffer: cuts the text, terminates it, and reports its full length. The buffer may be NULL when the
+// caller wants only the length.
 void check_buffer(const char *buffer, std::int64_t capacity);
 void fill(const std::string &text, char *buffer, std::int64_t capacity, std::int64_t *length);
 

@@ -27,10 +27,10 @@ struct sxt_matrix {
   explicit sxt_matrix(std::shared_ptr<sextant::Matrix> held)
       : matrix(std::move(held)), products(std::in_place, matrix), arrays(std::in_place, matrix) {}
   explicit sxt_matrix(std::shared_ptr<sextant::WorldMatrix> held) : world(std::move(held)) {}
-  std::shared_ptr<sextant::Matrix> matrix;  // of one context, with what serves its products; none of them in a world
+  std::shared_ptr<sextant::Matrix> matrix;  // of one context, with what its products need; all empty in a world
   std::optional<sextant::Products> products;
   std::optional<sextant::ArrayProducts> arrays;
-  std::shared_ptr<sextant::WorldMatrix> world;  // NULL: it is of one context
+  std::shared_ptr<sextant::WorldMatrix> world;  // NULL: the matrix belongs to one context
   int index_base = 0;                           // of the caller's arrays; files count from 1
 };
 
@@ -40,8 +40,8 @@ struct sxt_vector {
   sxt_value_type type;
   void *data;
   sextant::DeviceBuffer owned;
-  // NULL: it is of one context. Else context is the world's first here, n the length of all parts here, and data that
-  // of the only part, or NULL.
+  // NULL: the vector belongs to one context. Otherwise context is the first of the world's in this process, n the
+  // length of all parts in this process, and data the address of the only part, or NULL.
   std::shared_ptr<sextant::WorldVector> world = {};
 };
 
@@ -54,7 +54,7 @@ struct sxt_pcg {
       : solver(std::in_place, std::move(matrix), settings) {}
   sxt_pcg(std::shared_ptr<sextant::WorldMatrix> matrix, const sextant::PcgSettings &settings)
       : world(std::make_unique<sextant::WorldPcg>(std::move(matrix), settings)) {}
-  std::optional<sextant::PlacedSolver> solver;  // none: it is of a world
+  std::optional<sextant::PlacedSolver> solver;  // empty: the solver belongs to a world
   std::unique_ptr<sextant::WorldPcg> world;
   int index_base = 0;  // of the matrix it was made from
   std::int64_t null_space_size = 0;
@@ -62,11 +62,11 @@ struct sxt_pcg {
 
 struct sxt_selection {
   std::shared_ptr<sextant::Context> context;
-  std::shared_ptr<sextant::Matrix> matrix;  // NULL when the query is about none
+  std::shared_ptr<sextant::Matrix> matrix;  // NULL when the query is about no matrix
   sextant::ChoicePtr predicted;             // without a runner
   std::unique_ptr<sextant::Runner> runner;  // NULL where nothing was built
 
-  // Includes what was chosen while it was built.
+  // Includes the choices that were made while the kernel was built.
   const sextant::ChoicePtr &choice() const { return runner ? runner->prepared().shared_choice() : predicted; }
 };
 
@@ -87,7 +87,7 @@ inline std::uint64_t id_of(const sxt_selection *handle) { return handle ? handle
 // Memory that a caller lends to a vector of `bytes` in this context. Throws what sxt_vector_wrap documents.
 void check_wrapped(const Context &context, const void *data, std::uint64_t bytes, sxt_value_type type, sxt_space space);
 
-// For calls that worlds do not have: the object, which must be of one context.
+// For calls that worlds do not offer: the object, which must belong to one context.
 template <class T>
 T &of_context(T *object, const char *name) {
   require(!given(object, name).world, SXT_E_NOT_SUPPORTED, name,

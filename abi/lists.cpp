@@ -23,7 +23,7 @@ const T &at(const std::vector<const T *> &list, int64_t i, const char *what) {
   return *list[static_cast<std::size_t>(i)];
 }
 
-// These have no status to report a registry that could not be made: it is then empty.
+// These functions return no status. A registry that could not be made counts as empty.
 int64_t counted(std::size_t (Registry::*count)() const) noexcept {
   int64_t found = 0;
   guarded(0, [&] { found = static_cast<int64_t>((Registry::instance().*count)()); });
@@ -54,7 +54,7 @@ sxt_refusal_info info_of(const registry::Refusal &refusal) {
   return {sizeof(sxt_refusal_info), refusal.path.c_str(), refusal.stage.c_str(), refusal.reason.c_str()};
 }
 
-// Every kernel in force that came from this file.
+// Every kernel in use that came from this file.
 std::vector<const registry::Kernel *> kernels_from(const registry::Scope &scope, const std::string &path) {
   const std::string wanted = std::filesystem::weakly_canonical(path).string();
   std::vector<const registry::Kernel *> kernels;
@@ -67,13 +67,13 @@ int32_t outcome_of(const conformance::CheckLine &line) {
   return !line.applicable ? SXT_CHECK_DECLINED : line.passed ? SXT_CHECK_PASSED : SXT_CHECK_FAILED;
 }
 
-// A passed case reports its distance from the bound.
+// A case that passed reports its error as a share of the bound.
 std::string sentence_of(const conformance::CheckLine &line) {
   if (!line.sentence.empty() || !line.passed || !line.applicable) return line.sentence;
   return text("error ", line.error_in_bounds, " of the bound", line.proves ? "" : "; it proves nothing");
 }
 
-// The size that a case's description names first, "40 x 3000" or "n = 7"; "" where it names none.
+// The size that the description of a case names first, such as "40 x 3000" or "n = 7"; "" where it names none.
 std::string size_in(const std::string &description) {
   static constexpr std::string_view digits = "0123456789";
   const std::string_view all = description;
@@ -88,7 +88,7 @@ std::string size_in(const std::string &description) {
   return "";
 }
 
-// What a kernel's verdict rests on.
+// The evidence behind the verdict on a kernel.
 class Tally {
  public:
   void add(const conformance::CheckLine &line) {
@@ -105,7 +105,7 @@ class Tally {
   }
 
  private:
-  static constexpr std::size_t few_sizes = 4;  // are named: each may be far from the sizes that matter
+  static constexpr std::size_t few_sizes = 4;  // a verdict names so many sizes, and of more the number alone
 
   std::string sizes() const {
     if (sizes_.empty()) return "";
@@ -123,7 +123,8 @@ class Tally {
   double miss_ = 0;
 };
 
-// One file's check: each kernel's outcome is in force, and in the stamp, before the next kernel is tried.
+// The check of one file. The outcome of each kernel takes effect, and stands in the stamp, before the next kernel is
+// tried.
 class FileCheck {
  public:
   FileCheck(Context &context, const char *path, bool stamps, sxt_check_line line, void *user)
@@ -152,7 +153,7 @@ class FileCheck {
   int proven_ = 0;
 };
 
-// failure NULL: it passed. Results for other devices are kept.
+// failure NULL: the kernel passed. Results for other devices stay.
 void FileCheck::remember(const std::string &kernel, const std::string *failure) {
   if (contents_.empty()) return;
   stamp_.passed[kernel].erase(mark_);
@@ -186,7 +187,7 @@ void FileCheck::check(const registry::Kernel &kernel, const registry::Scope &sco
   conformance::Checked checked;
   try {
     checked = conformance::check_kernel(kernel, context_.device(), options, note, scope);
-  } catch (const Error &problem) {  // it could not be tested here: that proves nothing
+  } catch (const Error &problem) {  // the kernel could not be tested here, which proves nothing
     if (problem.status() == SXT_E_MEMORY) throw;
     note({kernel.name(), text("kind '", kernel.table.kind, "'"), false, false, false, 0, problem.what()});
     checked = {true, 0};
@@ -211,11 +212,11 @@ void FileCheck::check(const registry::Kernel &kernel, const registry::Scope &sco
     remember(kernel.name(), nullptr);
     return;
   }
-  forget(kernel.name());  // neither proven nor refuted: tested again where it is used
+  forget(kernel.name());  // neither proven nor refuted: it is tested again where it is used
 }
 
 void FileCheck::run() {
-  // A file that ended its process while it was loaded is not loaded again.
+  // Does not load a file again that ended its process while it was loaded.
   const std::string unfinished = "its check was begun and did not end: the process ended while it was loaded";
   remember(registry::whole_file, &unfinished);
   const registry::Scope scope = Registry::instance().extended(context_.scope(), path_, context_.log());

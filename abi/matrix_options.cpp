@@ -49,14 +49,14 @@ AssemblyOptions assembly_of(const sxt_matrix_options &options, const Context &co
   return assembly;
 }
 
-// The arrays of a matrix are read on the host, in contexts of every device: memory that only a device reaches would end
-// the process there.
+// The host reads the arrays of a matrix, in contexts of every device. Memory that only a device reaches would end the
+// process.
 void check_on_host(const Context &context, const void *array, const char *name) {
   const Device &device = context.device();
   if (!array || !device.ops().locate) return;
   sxt_space space = SXT_SPACE_HOST;
   std::int32_t ordinal = -1;
-  // A device without this information reports an error when it is used.
+  // A device that cannot tell reports an error when the array is used.
   if (device.ops().locate(device.handle(), array, &space, &ordinal) != SXT_OK) return;
   require(space != SXT_SPACE_DEVICE, SXT_E_ARGUMENT, name, " lies in the memory of device ", ordinal,
           "; the arrays of a matrix are read on the host: copy them there first");

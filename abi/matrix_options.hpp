@@ -16,14 +16,13 @@ sxt_matrix_options matrix_defaults();
 void check_duplicates(const sxt_matrix_options &options);
 void check_matrix_options(const sxt_matrix_options &options);
 AssemblyOptions assembly_of(const sxt_matrix_options &options, const Context &context);
-// The arrays of a matrix are read on the host, in contexts of every device: memory that only a device reaches would end
-// the process there.
+// Throws where an array lies in memory that only a device reaches: the host reads the arrays of a matrix.
 void check_on_host(const Context &context, const void *array, const char *name);
-// They are read with their own types, adopted or not.
+// Checks arrays by their own types, whether the matrix adopts or copies them.
 void check_arrays(const Context &context, const EntryArrays &entries);
-// The number of entries by the compressed pointers; 0 when there are no pointers, which assembly then reports.
+// The number of entries that the compressed pointers state; 0 without pointers, which assembly reports.
 std::int64_t last_pointer(const EntryArrays &entries, int base);
-// Arrays without types yet, and with those of the options.
+// Arrays without types, and arrays with the types of the options.
 EntryArrays entries_of(EntryArrays::Layout layout, std::int64_t rows, std::int64_t cols, const void *row,
                        const void *col, const void *values);
 EntryArrays with_types(EntryArrays entries, const sxt_matrix_options &options);

@@ -16,8 +16,8 @@ using namespace sextant::abi;
 
 namespace {
 
-// Operands of one call: the first one present sets context and type, all others must agree. Only the caller knows which
-// of two differing operands is wrong, so both are named.
+// Operands of one call. The first operand that is given sets context and type, and all others must agree. Only the
+// caller knows which of two differing operands is wrong, so the sentence names both.
 struct Operands {
   const sxt_vector *first;
   const char *first_name;
@@ -43,7 +43,7 @@ struct Operands {
   }
 };
 
-// What lies with one context: a whole vector, or a member's part of a world's.
+// What belongs to one context: a whole vector, or one member's part of a vector of a world.
 struct Piece {
   Context *context;
   std::int64_t n;
@@ -60,8 +60,8 @@ Piece piece(const sxt_vector &vector, std::size_t i) {
   return {&vector.world->world->context(i), part.n, part.data, each};
 }
 
-// Where one operand is written, both are the same array, each element combined only with itself, or they do not
-// overlap.
+// Where a call writes one of two operands, they are the same array, each element combined only with itself, or they do
+// not overlap.
 void check_same_or_apart(const Piece &read, const Piece &written, const char *read_name, const char *written_name) {
   if (read.data == written.data) return;
   const std::int64_t bytes = read.n * read.each;
@@ -80,8 +80,8 @@ struct Argument {
   const char *name;
 };
 
-// z = x (op) y on vectors of one length; scalars as the operation has them. needed: the operands that must be given
-// beside y.
+// z = x (op) y on vectors of one length, with the scalars of the operation. needed: the operands that the caller must
+// give beside y.
 sxt_status element_wise(int32_t operation, std::initializer_list<Argument> needed, const void *alpha,
                         const sxt_vector *x, const void *beta, const sxt_vector *y, const sxt_vector *z) {
   const sxt_vector *first = x ? x : y;
@@ -109,7 +109,7 @@ sxt_status element_wise(int32_t operation, std::initializer_list<Argument> neede
   });
 }
 
-// call: its name, by which ranks of a world know each other.
+// call: the name of the call. Ranks of a world compare it.
 sxt_status reduce(const char *call, int32_t operation, const sxt_vector *x, const sxt_vector *y, void *result,
                   bool two) {
   return guarded(id_of(x), [&] {
@@ -126,7 +126,7 @@ sxt_status reduce(const char *call, int32_t operation, const sxt_vector *x, cons
   });
 }
 
-// On the host every index is checked; a kernel trusts them.
+// Checks every index on the host. Kernels do not check them.
 void check_indices(const sxt_vector &indexed, const void *index, sxt_index_type type, int64_t count) {
   present(index, "index");
   require_aligned(index, index_bytes(type), "index");
@@ -160,7 +160,7 @@ sxt_status move_indexed(int32_t operation, const sxt_vector *x, const void *inde
   });
 }
 
-// A vector of a product: each is compared with the matrix, so that the one that differs is named.
+// A vector of a product. Each is compared with the matrix, so that the sentence names the one that differs.
 void check_factor(const Matrix &matrix, const sxt_vector &vector, const char *name) {
   require(!vector.world, SXT_E_ARGUMENT, name, " is a vector of a world, a is of one context");
   require(vector.context->id() == matrix.context().id(), SXT_E_ARGUMENT, name, " belongs to another context than a");

@@ -15,12 +15,13 @@ inline bool switched(std::int32_t value, const char *name) {
   return value == 1;
 }
 
-// Room for what a later header may say: one that is written already was not set up by its _init function.
+// Members that a later header may use. A value other than 0 means that the caller did not set up the struct by its
+// _init function.
 inline void check_reserved(std::int32_t value, const char *name) {
   require(value == 0, SXT_E_ARGUMENT, name, " is ", value, ", not 0; set the struct up with its _init function");
 }
 
-// "" where NULL lets the library choose. An empty name is an error: it is more likely a variable that was never set.
+// "" where NULL lets the library choose. An empty name is an error: the variable was probably never set.
 inline const char *name_or_none(const char *given, const char *name) {
   require(!given || *given, SXT_E_ARGUMENT, name, " is empty; NULL leaves it to the library");
   return given ? given : "";
@@ -32,7 +33,7 @@ inline std::string name_of(const char *given, const char *name) {
   return chosen == "auto" ? "" : chosen;
 }
 
-// Numbers of solves and of iterations multiply each other and seconds; beyond this they say no more than it does.
+// The largest expected number of solves or iterations. The library multiplies them with each other and with seconds.
 inline double within_reason(double expected) {
   constexpr double most = 1e30;
   return expected > most && std::isfinite(expected) ? most : expected;

@@ -12,7 +12,7 @@ inline bool apart(const void *x, std::int64_t x_bytes, const void *y, std::int64
          second + static_cast<std::uintptr_t>(y_bytes) <= first;
 }
 
-// The same for this many columns of `bytes` each, x_step and y_step bytes from one to the next: columns of one may lie
+// The same for so many columns of `bytes` each, which begin x_step and y_step bytes apart. Columns of one block may lie
 // between columns of the other.
 inline bool columns_apart(const void *x, std::int64_t x_step, const void *y, std::int64_t y_step, std::int64_t count,
                           std::int64_t bytes) {

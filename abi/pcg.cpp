@@ -83,11 +83,11 @@ SolveSettings settings_of(const sxt_solve_options &options, SolveSettings settin
   settings.history = options.history;
   settings.history_capacity = options.history_capacity;
   settings.history_length = options.history_length;
-  settings.publish_length(0);  // of the first column, where there are several
+  settings.publish_length(0);  // of the first column of a block
   return settings;
 }
 
-// Columns ldb and ldx values apart, and as long as the matrix.
+// Checks columns that begin ldb and ldx values apart and are as long as the matrix.
 void check_apart(const sxt_pcg &pcg, std::int64_t count, const void *b, std::int64_t ldb, const void *x,
                  std::int64_t ldx) {
   const std::int64_t each = value_bytes(pcg.solver->matrix().value_type()), rows = pcg.solver->matrix().rows();
@@ -110,7 +110,7 @@ std::string limit_text(const sxt_pcg_report &answer) {
 sxt_status conclude(const sxt_pcg &pcg, const sxt_pcg_report &answer, sxt_pcg_report *report, int64_t column = -1) {
   if (report) answer_sized(report, answer, "report");
   if (pcg.solver) log_solve(pcg.solver->planned(), answer);
-  // NONE: the solve is part of a graph, and every replay reports its own outcome. Nothing else ends so: check_ending.
+  // NONE: the solve became part of a graph, and every replay reports its own outcome. check_ending refuses all others.
   if (answer.reason == SXT_REASON_CONVERGED || answer.reason == SXT_REASON_NONE) return SXT_OK;
   const std::string which =
       column < 0 ? "" : text("column ", column + pcg.index_base, " (counting from ", pcg.index_base, ") ");
@@ -122,12 +122,12 @@ sxt_status conclude(const sxt_pcg &pcg, const sxt_pcg_report &answer, sxt_pcg_re
   return SXT_NOT_CONVERGED;
 }
 
-// Checked before anything is solved: afterwards x would have changed without a report.
+// Checked before the solve, because afterwards x would have changed without a report.
 void check_report(const sxt_pcg_report *report) {
   if (report) check_sized(report, "report");
 }
 
-// A report with all members that a replay writes; NULL: it is shorter, of an older caller.
+// A report that holds all members that a replay writes; NULL: the report is shorter, of an older caller.
 sxt_pcg_report *whole(sxt_pcg_report *report) {
   return report && report->struct_size >= SXT_END_OF(sxt_pcg_report, confirmations) ? report : nullptr;
 }
@@ -141,7 +141,7 @@ void check_array(const sxt_pcg &pcg, int64_t n, const void *b, const void *x) {
   require_aligned(x, alignment, "x");
 }
 
-// The j-th of the caller's reports, of the caller's struct_size; NULL when none are wanted.
+// The j-th of the caller's reports, which are struct_size bytes apart; NULL without reports.
 sxt_pcg_report *report_at(sxt_pcg_report *reports, int64_t j) {
   if (!reports) return nullptr;
   return reinterpret_cast<sxt_pcg_report *>(reinterpret_cast<char *>(reports) +
@@ -215,7 +215,7 @@ void check_operand(const sxt_pcg &pcg, const sxt_vector &vector, const char *nam
           " rows");
 }
 
-// A refusal is reported together with what to try.
+// Adds to a refusal what the caller can try.
 std::unique_ptr<sxt_pcg> make_solver(const std::shared_ptr<Matrix> &matrix, const PcgSettings &settings) {
   try {
     auto made = std::make_unique<sxt_pcg>(matrix, settings);
@@ -229,7 +229,7 @@ std::unique_ptr<sxt_pcg> make_solver(const std::shared_ptr<Matrix> &matrix, cons
   }
 }
 
-// Options are read at a gather: what is wrong with them on one rank is refused by all.
+// Reads options at a gather, so that all ranks refuse what is wrong on one of them.
 void create_in_world(const sxt_matrix &a, const sxt_pcg_options *options, sxt_pcg **pcg) {
   constexpr const char *call = "sxt_pcg_create";
   World &world = a.world->world();

@@ -9,9 +9,9 @@
 
 namespace sextant::abi {
 
-// What to try where a matrix was refused with this status; "" when there is nothing to say.
+// What the caller can try where a matrix was refused with this status; "": nothing.
 std::string refusal_advice(sxt_status status, const Matrix &matrix);
-// What to try where a solve ended for this reason; null_space_size: as the set-up has it.
+// What the caller can try where a solve ended for this reason; null_space_size: of the set-up.
 std::string ending_advice(sxt_reason reason, std::int64_t null_space_size);
 
 // Lines at SXT_LOG_INFO: what was set up, and how a solve ended.

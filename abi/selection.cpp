@@ -36,7 +36,7 @@ using namespace sextant::abi;
 
 namespace {
 
-// A matrix query is completed from the matrix, so that callers fill in only the rest.
+// Completes a matrix query from the matrix, so that callers fill in only the rest.
 void complete(Query &query, const Matrix &matrix) {
   sxt_matrix_query &part = query.matrix_part();
   const sxt_value_type vectors = part.q.value_type ? part.q.value_type : matrix.value_type();
@@ -47,7 +47,7 @@ void complete(Query &query, const Matrix &matrix) {
   part.q.flags = flags | SXT_QUERY_MATRIX;
 }
 
-// Kinds whose kernels only the library can call: they work through their own tables, on data that the library holds.
+// Kinds whose kernels only the library can call, because they work on data that the library holds.
 void check_runnable(std::string_view kind) {
   const bool inner = kind == SXT_KIND_DEVICE || kind == SXT_KIND_FEATURES || kind == SXT_KIND_LAUNCH ||
                      kind.starts_with("sxt.storage.");
@@ -55,8 +55,7 @@ void check_runnable(std::string_view kind) {
           " are called by the library alone: a matrix builds its storages and features where they are asked for");
 }
 
-// The size of a kind's args. A revision of a kind never changes them, so they are as long as its header says; 0: a
-// third party's kind, whose kernels check.
+// The size of a kind's args, which is fixed for its revision; 0: a third party's kind, whose kernels check it.
 std::uint64_t args_bytes(std::string_view kind) {
   struct Args {
     std::string_view kind;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Structs that begin with struct_size: the caller's may be shorter (older header) or longer (newer) than ours, but hold
-// only whole members.
+// Structs that begin with struct_size. The caller's struct may be shorter (an older header) or longer (a newer one)
+// than ours, and holds only whole members.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace sextant::abi {
 
-inline constexpr std::uint64_t largest_struct = 65536;  // more is not a size but garbage
+inline constexpr std::uint64_t largest_struct = 65536;  // a larger number is no size
 
 template <class T>
 bool is_size_of(std::uint64_t struct_size) noexcept {

@@ -19,7 +19,7 @@ std::uint64_t bytes_of(int64_t n, sxt_value_type type) {
   return static_cast<std::uint64_t>(n * each);
 }
 
-// f(context, data, bytes, at): of each part of a vector, whose bytes begin at `at` of the whole.
+// Calls f(context, data, bytes, at) for each part of a vector. `at`: where the part begins in the whole, in bytes.
 template <class F>
 void each_part(const sxt_vector &vector, F &&f) {
   if (!vector.world) return f(*vector.context, vector.data, bytes_of(vector.n, vector.type), std::uint64_t{0});

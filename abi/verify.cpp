@@ -60,7 +60,7 @@ sxt_verify_line to_c(const VerifyLine &from) {
   return line;
 }
 
-// The i-th of a caller's lines, which are all as long as the first one says.
+// The i-th of a caller's lines. All have the length that the first one states.
 sxt_verify_line line_at(const sxt_verify_line *lines, int64_t i) {
   const auto *at = reinterpret_cast<const char *>(lines) + static_cast<std::uint64_t>(i) * lines->struct_size;
   const auto *line = reinterpret_cast<const sxt_verify_line *>(at);

@@ -41,7 +41,7 @@ sxt_partition_options partition_defaults() {
   return options;
 }
 
-// What worlds do not take of the options.
+// Refuses options that worlds do not have.
 void check_of_world(const sxt_matrix_options &options) {
   check_matrix_options(options);
   require(options.ownership == SXT_COPY, SXT_E_NOT_SUPPORTED, "options->ownership is SXT_ADOPT; a world copies rows");
@@ -52,7 +52,7 @@ void check_of_world(const sxt_matrix_options &options) {
 using Make = std::shared_ptr<WorldMatrix> (*)(std::shared_ptr<World>, const RowsGiven &, const EntryArrays &,
                                               const AssemblyOptions &);
 
-// entries: without types. What is wrong with options or arrays is found at the first gather of `call`.
+// entries: without types. Faults of options and arrays are reported at the first gather of `call`.
 sxt_status make_rows(sxt_world *world, RowsGiven rows, EntryArrays entries, const sxt_matrix_options *given_options,
                      sxt_matrix **matrix, const char *call, Make create) {
   return guarded(id_of(world), [&] {
@@ -89,7 +89,7 @@ std::uint64_t part_bytes(std::int64_t n, sxt_value_type type, std::size_t i) {
   return static_cast<std::uint64_t>(n * each);
 }
 
-// part(context, i, bytes): of the i-th member of this process.
+// part(context, i, bytes) returns the part of the i-th member of this process.
 template <class F>
 sxt_status make_vector(sxt_world *world, const int64_t *lengths, sxt_value_type type, sxt_vector **vector, F &&part) {
   return guarded(id_of(world), [&] {

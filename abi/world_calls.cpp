@@ -13,7 +13,7 @@ namespace sextant::abi {
 
 namespace {
 
-// A vector as long on each member as the matrix has rows there.
+// A vector whose part on each member is as long as the matrix has rows there.
 const sxt_vector &operand(const WorldMatrix &matrix, const sxt_vector *vector, const char *name) {
   const sxt_vector &own = given(vector, name);
   require(own.world != nullptr, SXT_E_ARGUMENT, name, " is of one context, the matrix of a world: make it with ",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls of sextant.h and pcg.h on objects of worlds. What a caller got wrong on one rank is found inside of a gather,
-// so that every rank answers it.
+// Calls of sextant.h and pcg.h on objects of worlds. A gather carries the errors of one rank to all ranks, so that
+// every rank returns the same status.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace sextant::abi {
 
-// Of one world and type, with parts of equal lengths.
+// Requires operands of one world and type, with parts of equal lengths.
 void check_alike(const sxt_vector &first, const char *first_name, const sxt_vector &other, const char *name);
-// check(): of the operands. y: NULL for operations on one vector.
+// check() checks the operands. y: NULL for operations on one vector.
 void reduce_in_world(const char *call, std::int32_t operation, const sxt_vector &x, const sxt_vector *y, void *result,
                      const std::function<void()> &check);
 void multidot_in_world(std::int32_t count, const sxt_vector *const *x, const sxt_vector *const *y, void *results,

@@ -99,18 +99,26 @@ double ValueLook::seconds() const {
   return diagonal_s + entries * mirror_entry_s(detail::useful_threads(asked, csr.nnz));
 }
 
+// What the matrix's storages may rely on. A statement stays: it holds for new values, too, where the comparison does
+// not.
+static sxt_symmetry lasting(const Matrix &matrix, sxt_symmetry found) {
+  return matrix.symmetry() == SXT_GENERAL ? found : matrix.symmetry();
+}
+
 TakenIn::TakenIn(std::shared_ptr<Matrix> callers, const Looked &looked, bool compared)
     : callers_(std::move(callers)),
       matrix_(callers_),
       symmetry_(callers_->symmetry()),
       compared_(compared),
       now_(looked) {
-  if (compared && symmetry_ == SXT_GENERAL)
-    symmetry_ = callers_->value_type() <= SXT_F64 ? SXT_SYMMETRIC : SXT_HERMITIAN;
+  // The comparison proved A Hermitian, also where a complex A was stated to be symmetric: all of it is real then.
+  const bool real = callers_->value_type() <= SXT_F64;
+  if (compared && (symmetry_ == SXT_GENERAL || (!real && symmetry_ == SXT_SYMMETRIC)))
+    symmetry_ = real ? SXT_SYMMETRIC : SXT_HERMITIAN;
   if (looked.wants_copy())
     matrix_ = copy();
   else if (compared_)
-    callers_->found_symmetry(symmetry_);
+    callers_->found_symmetry(lasting(*callers_, symmetry_));
 }
 
 std::shared_ptr<Matrix> TakenIn::copy() const {
@@ -129,7 +137,7 @@ std::shared_ptr<Matrix> TakenIn::copy() const {
   csr.values = Buffer(from.values.bytes(), context.allocator());
   write_taken_in(from, now_.exponent, now_.averaged, context.threads(), csr.values);
   auto copy = std::make_shared<Matrix>(callers_->shared_context(), std::move(shape), callers_->symmetry());
-  if (compared_) copy->found_symmetry(symmetry_);
+  if (compared_) copy->found_symmetry(symmetry_);  // it never holds values that were not compared
   copy->share_features(*callers_);
   return copy;
 }
@@ -145,7 +153,7 @@ void TakenIn::tell(Notes &notes) const {
 }
 
 void TakenIn::take_new_values(const Looked &now) {
-  if (compared_ && !now.averaged) callers_->found_symmetry(symmetry_);
+  if (compared_ && !now.averaged) callers_->found_symmetry(lasting(*callers_, symmetry_));
   if (!copied()) return;
   now_.exponent = now.exponent;
   now_.averaged = now_.averaged || now.averaged;

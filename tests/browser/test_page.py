@@ -77,6 +77,9 @@ class Pages:
             time.sleep(0.1)
         self.fail(message or f"not within {seconds} s; the page says {self.driver.find_element(By.TAG_NAME, 'header').text!r}")
 
+    def press(self, key):
+        webdriver.ActionChains(self.driver).send_keys(key).perform()
+
     def quiet(self):
         """Errors on the console fail; a browser's notes on headless mode do not count."""
         self.assertEqual([line for line in self.driver.get_log("browser") if line["level"] == "SEVERE"], [])
@@ -140,6 +143,32 @@ class Views(Live):
                 self.assertTrue(field.accessible_name, field.get_attribute("outerHTML"))
             self.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT) if view != "machine" else tab.send_keys(Keys.ARROW_RIGHT)
         self.assertTrue(self.find("#machine").is_displayed())  # round again
+        self.quiet()
+
+    def test_a_narrow_screen_and_the_keyboard_alone(self):
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": False})
+        try:
+            self.load(self.driver)
+            self.press(Keys.TAB)
+            skip = self.driver.switch_to.active_element
+            self.assertEqual((skip.text, skip.rect["x"] >= 0), ("Skip to content", True))
+            self.press(Keys.TAB)
+            for view in VIEWS:
+                self.assertEqual(self.driver.switch_to.active_element.get_attribute("id"), f"tab-{view}")
+                self.assertLessEqual(self.driver.execute_script("return document.documentElement.scrollWidth"), 360, view)
+                self.press(Keys.ARROW_RIGHT)
+            for _ in range(3):  # device, a box, the button
+                self.press(Keys.TAB)
+            button = self.driver.switch_to.active_element
+            self.assertEqual(button.text, "Look")
+            self.press(Keys.ENTER)
+            self.wait(lambda: self.all("#machine .result") and self.find("#status").text == "ready")
+            self.assertEqual(self.driver.switch_to.active_element, button)
+            self.assertLessEqual(self.driver.execute_script("return document.documentElement.scrollWidth"), 360)
+            self.press(Keys.TAB)
+            self.assertNotEqual(self.driver.switch_to.active_element, button)
+        finally:
+            self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
         self.quiet()
 
     def test_a_report_is_saved(self):

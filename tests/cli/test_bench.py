@@ -127,6 +127,8 @@ class Bench(CommandTest):
             self.assert_fails("bench", "pcg", *words, expect=USAGE, says="--device cuda")
         self.assert_fails("bench", "pcg", "--max-iterations", "99999999999999999999", expect=USAGE, says="whole number")
         self.assert_fails("bench", "spmv", "--triad", "nan", expect=USAGE, says=["--triad", "nan is not"])
+        for words in (["dispatch", "--triad", "10"], ["dispatch", "--peers"], ["pcg", "--tune-peers"]):
+            self.assert_fails("bench", *words, expect=USAGE, says=words[1])
 
     def test_cases_of_one_name_are_told_apart(self):
         os.mkdir(self.path("b"))

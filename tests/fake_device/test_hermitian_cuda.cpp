@@ -1,44 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The CUDA kernels for sets of Hermitian systems over the fake libraries, through their tables: what they refuse, what
 // their models predict, and that each vendor call may fail without a leak.
-#include <cmath>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "sextant/plugin/kinds/hermitian.h"
-#include "tests/fake_device/fixture.hpp"
-#include "tests/plugins/support.hpp"
+#include "tests/fake_device/hermitian_kernels.hpp"
 
 namespace {
 
-using fake_test::FakeDevice;
-using fake_test::left_behind;
-using plugin_test::ask_candidates;
-using plugin_test::make_gpu;
-using testing::HasSubstr;
+using namespace fake_test;
 
-sxt_hermitian_query query(std::int64_t n, std::int64_t batch, std::int32_t definiteness = SXT_HERMITIAN_DEFINITE) {
-  sxt_hermitian_query q{};
-  q.q = {{sizeof q, SXT_KIND_HERMITIAN}, 1, 0, SXT_C128};
-  q.batch = batch, q.n_max = q.n_min = n, q.n_rhs = 1;
-  const double order = static_cast<double>(n), systems = static_cast<double>(batch);
-  q.sum_n1 = systems * order, q.sum_n2 = q.sum_n1 * order, q.sum_n3 = q.sum_n2 * order;
-  q.phase = SXT_HERMITIAN_FACTOR_SOLVE, q.definiteness = definiteness;
-  q.triangle = SXT_LOWER;
-  return q;
-}
+constexpr auto query = [](std::int64_t n, std::int64_t batch, std::int32_t definiteness = SXT_HERMITIAN_DEFINITE) {
+  return hermitian_query(n, batch, definiteness);
+};
 
-class HermitianCuda : public FakeDevice {
+class HermitianCuda : public HermitianKernels {
  protected:
-  const sxt_kernel &kernel(const char *method) {
-    const std::string file = std::string(method) == "pivoted_tile" ? "pivoted" : method,
-                      name = "hermitian-" + file + "-cuda";
-    return plugin_test::find_kernel(plugin_test::load_own(name, "cuda"), std::string("hermitian.") + method + ".cuda");
-  }
-  static std::string refusal(const sxt_kernel &kernel, const sxt_hermitian_query &q) {
-    return plugin_test::refusal(kernel, &q.q, make_gpu());
+  static const sxt_kernel &kernel(const std::string &method) {
+    const std::string folder = method == "pivoted_tile" ? "pivoted" : method;
+    return find(("hermitian-" + folder + "-cuda").c_str(), "hermitian." + method + ".cuda");
   }
 };
 
@@ -78,26 +59,12 @@ TEST_F(HermitianCuda, SmallIndefiniteSystemsTradeRoundsForRowsOnChip) {
 
 // Terms are finite, and more systems or a larger order never cost less.
 TEST_F(HermitianCuda, ModelsGrowWithTheWork) {
-  const sxt_machine machine = make_gpu();
   for (const char *method : {"tile", "block", "pivoted"}) {
-    const sxt_kernel &k = kernel(method);
     const std::int32_t kind = std::string(method) == "pivoted" ? SXT_HERMITIAN_INDEFINITE : SXT_HERMITIAN_DEFINITE;
-    const sxt_hermitian_query small = query(48, 1000, kind), many = query(48, 9000, kind),
-                              large = query(112, 1000, kind);
-    const auto of_small = ask_candidates(k, &small.q, machine), of_many = ask_candidates(k, &many.q, machine),
-               of_large = ask_candidates(k, &large.q, machine);
-    ASSERT_FALSE(of_small.empty()) << method;
-    ASSERT_EQ(of_small.size(), of_many.size()) << method;
-    for (std::size_t c = 0; c < of_small.size(); ++c) {
-      const sxt_candidate &one = of_small[c];
-      for (std::uint32_t t = 0; t < one.n_terms; ++t) {
-        EXPECT_TRUE(std::isfinite(one.terms[t]) && one.terms[t] >= 0) << method << " " << t;
-        EXPECT_LE(one.terms[t], of_many[c].terms[t]) << method << " " << t;
-        if (c < of_large.size()) {
-          EXPECT_LE(one.terms[t], of_large[c].terms[t]) << method << " " << t;
-        }
-      }
-    }
+    const sxt_hermitian_query small = query(48, 1000, kind), many = query(48, 9000, kind);
+    EXPECT_EQ(offered(kernel(method), small).size(), offered(kernel(method), many).size()) << method;
+    expect_growth(kernel(method), small, many);
+    expect_growth(kernel(method), small, query(112, 1000, kind));
   }
 }
 
@@ -130,51 +97,12 @@ TEST_F(HermitianCuda, PivotedScratchDoesNotGrowWithTheBatch) {
   for (const sxt_candidate &c : of_some) EXPECT_LE(static_cast<double>(c.scratch_bytes), 0.02 * 16 * some.sum_n2);
 }
 
-// Prepare and run with each vendor call failing once.
+// Loading the code, reserving shared memory, launching.
 TEST_F(HermitianCuda, EveryCallMayFail) {
-  const sxt_machine machine = make_gpu();
   for (const char *method : {"tile", "block", "pivoted", "pivoted_tile"}) {
-    const sxt_kernel &k = kernel(method);
     const bool pivoted = std::string(method).starts_with("pivoted");
     const sxt_hermitian_query q = query(48, 20, pivoted ? SXT_HERMITIAN_INDEFINITE : SXT_HERMITIAN_DEFINITE);
-    const sxt_candidate candidate = ask_candidates(k, &q.q, machine).front();
-    std::vector<char> scratch(candidate.scratch_bytes + 1), a(16 * 48 * 48 * 20), b(16 * 48 * 20);
-    std::vector<std::int32_t> info(20), pivots(20 * 48);
-    sxt_hermitian_args args{};
-    args.h = {sizeof args, SXT_KIND_HERMITIAN};
-    args.phase = q.phase, args.definiteness = q.definiteness, args.value_type = SXT_C128, args.triangle = SXT_LOWER;
-    args.batch = 20, args.n_max = 48, args.n_rhs = 1;
-    args.a = a.data(), args.lda = 48, args.stride_a = 48 * 48, args.b = b.data(), args.ldb = args.stride_b = 48;
-    args.info = info.data(), args.pivots = pivots.data(), args.stride_pivots = 48;
-    sxt_exec exec = plugin_test::make_exec();
-    exec.scratch = scratch.data(), exec.scratch_bytes = candidate.scratch_bytes;
-    const sxt_problem problem{sizeof problem, &q.q, nullptr, nullptr};
-    const auto attempt = [&]() -> sxt_status {
-      void *state = nullptr;
-      sxt_status status = k.prepare(&problem, &candidate, nullptr, &exec, &state);
-      if (status != SXT_OK) return status;
-      status = k.run(state, nullptr, &args.h, &exec);
-      return k.release(state), status;
-    };
-    const std::int64_t launches = fake_count("launches");
-    ASSERT_EQ(attempt(), SXT_OK) << method;
-    EXPECT_EQ(fake_count("launches"), launches + 1) << method;
-    int failed = 0;
-    for (std::int64_t n = 1, failures = 1; failures > 0; ++n) {
-      ASSERT_LT(n, 100);
-      plugin_test::Host::sentence.clear();
-      fake_fail(n, FAKE_NO_MEMORY);
-      const sxt_status status = attempt();
-      failures = fake_failures();
-      fake_fail(0, 0);
-      if (status != SXT_OK) {
-        EXPECT_NE(plugin_test::Host::sentence, "")
-            << method << ": a failure of " << fake_failed_call() << " without a sentence";
-      }
-      failed += status != SXT_OK;
-      EXPECT_EQ(left_behind(), "") << method;
-    }
-    EXPECT_GE(failed, 3) << method;  // loading the code, reserving shared memory, launching
+    every_call_may_fail(kernel(method), q, offered(kernel(method), q).front(), 1, 3);
   }
 }
 

@@ -1,43 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hermitian.panel.cuda over the fake libraries, through its table: what it refuses, which numbers of blocks a system it
 // offers, what its model predicts, and that each vendor call may fail without a leak.
-#include <cmath>
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "sextant/plugin/kinds/hermitian.h"
-#include "tests/fake_device/fixture.hpp"
-#include "tests/plugins/support.hpp"
+#include "tests/fake_device/hermitian_kernels.hpp"
 
 namespace {
 
-using fake_test::FakeDevice;
-using plugin_test::ask_candidates;
-using plugin_test::make_gpu;
-using testing::HasSubstr;
+using namespace fake_test;
 
-sxt_hermitian_query query(std::int64_t n, std::int64_t batch, sxt_value_type type = SXT_C128) {
-  sxt_hermitian_query q{};
-  q.q = {{sizeof q, SXT_KIND_HERMITIAN}, 1, 0, type};
-  q.batch = batch, q.n_max = q.n_min = n, q.n_rhs = 1;
-  const double order = static_cast<double>(n), systems = static_cast<double>(batch);
-  q.sum_n1 = systems * order, q.sum_n2 = q.sum_n1 * order, q.sum_n3 = q.sum_n2 * order;
-  q.phase = SXT_HERMITIAN_FACTOR_SOLVE, q.definiteness = SXT_HERMITIAN_DEFINITE;
-  q.triangle = SXT_LOWER;
-  return q;
-}
+constexpr auto query = [](std::int64_t n, std::int64_t batch, sxt_value_type type = SXT_C128) {
+  return hermitian_query(n, batch, SXT_HERMITIAN_DEFINITE, type);
+};
 
-class HermitianPanelCuda : public FakeDevice {
+class HermitianPanelCuda : public HermitianKernels {
  protected:
-  const sxt_kernel &kernel() {
-    return plugin_test::find_kernel(plugin_test::load_own("hermitian-panel-cuda", "cuda"), "hermitian.panel.cuda");
+  static const sxt_kernel &kernel() { return find("hermitian-panel-cuda", "hermitian.panel.cuda"); }
+  static std::string refusal(const sxt_hermitian_query &q, const sxt_machine &machine = make_gpu()) {
+    return HermitianKernels::refusal(kernel(), q, machine);
   }
-  std::string refusal(const sxt_hermitian_query &q, const sxt_machine &machine = make_gpu()) {
-    return plugin_test::refusal(kernel(), &q.q, machine);
-  }
-  std::vector<sxt_candidate> offered(const sxt_hermitian_query &q) {
-    return ask_candidates(kernel(), &q.q, make_gpu());
+  static std::vector<sxt_candidate> offered(const sxt_hermitian_query &q) {
+    return HermitianKernels::offered(kernel(), q);
   }
 };
 
@@ -77,14 +61,10 @@ TEST_F(HermitianPanelCuda, OffersAsManyBlocksASystemAsItHasTiles) {
 // Terms are finite, and more systems or a larger order never cost less. Of few large systems, more blocks each leave a
 // shorter way through the diagonal tiles than of many: the size of the batch decides.
 TEST_F(HermitianPanelCuda, ModelGrowsWithTheWork) {
-  const auto small = offered(query(600, 1000)), many = offered(query(600, 9000)), large = offered(query(700, 1000));
+  const auto small = offered(query(600, 1000));
   ASSERT_EQ(small.size(), 4u);
-  for (std::size_t c = 0; c < small.size(); ++c)
-    for (std::uint32_t t = 0; t < small[c].n_terms; ++t) {
-      EXPECT_TRUE(std::isfinite(small[c].terms[t]) && small[c].terms[t] >= 0) << t;
-      EXPECT_LE(small[c].terms[t], many[c].terms[t]) << t;
-      EXPECT_LE(small[c].terms[t], large[c].terms[t]) << t;
-    }
+  expect_growth(kernel(), query(600, 1000), query(600, 9000));
+  expect_growth(kernel(), query(600, 1000), query(700, 1000));
   // f64 products are counted as such, those of f32 as three of tf32.
   EXPECT_GT(small[0].terms[2], 0);
   EXPECT_EQ(small[0].terms[3], 0);
@@ -137,50 +117,12 @@ TEST_F(HermitianPanelCuda, BlocksThatCopyColumnsHaveTwiceTheThreads) {
   EXPECT_GT(alone(SXT_UPPER), 0.75);
 }
 
-// Prepare and run with each vendor call failing once, for uniform orders and for orders that vary.
+// Loading code, reserving shared memory and launching, for uniform orders and for orders that vary.
 TEST_F(HermitianPanelCuda, EveryCallMayFail) {
   for (const bool vary : {false, true}) {
     sxt_hermitian_query q = query(130, 20);
     q.orders_vary = vary;
-    const sxt_candidate candidate = offered(q).back();
-    std::vector<char> scratch(candidate.scratch_bytes + 1), a(16 * 130 * 130 * 20), b(16 * 130 * 20);
-    std::vector<std::int32_t> info(20), orders(20, 100);
-    sxt_hermitian_args args{};
-    args.h = {sizeof args, SXT_KIND_HERMITIAN};
-    args.phase = q.phase, args.definiteness = q.definiteness, args.value_type = SXT_C128, args.triangle = SXT_LOWER;
-    args.batch = 20, args.n_max = 130, args.n_rhs = 1;
-    if (vary) args.orders = args.orders_device = orders.data();
-    args.a = a.data(), args.lda = 130, args.stride_a = 130 * 130, args.b = b.data(), args.ldb = args.stride_b = 130;
-    args.info = info.data();
-    sxt_exec exec = plugin_test::make_exec();
-    exec.scratch = scratch.data(), exec.scratch_bytes = candidate.scratch_bytes;
-    const sxt_problem problem{sizeof problem, &q.q, nullptr, nullptr};
-    const sxt_kernel &k = kernel();
-    const auto attempt = [&]() -> sxt_status {
-      void *state = nullptr;
-      sxt_status status = k.prepare(&problem, &candidate, nullptr, &exec, &state);
-      if (status != SXT_OK) return status;
-      status = k.run(state, nullptr, &args.h, &exec);
-      return k.release(state), status;
-    };
-    const std::int64_t launches = fake_count("launches");
-    ASSERT_EQ(attempt(), SXT_OK);
-    EXPECT_EQ(fake_count("launches"), launches + (vary ? 2 : 1));
-    int failed = 0;
-    for (std::int64_t n = 1, failures = 1; failures > 0; ++n) {
-      ASSERT_LT(n, 100);
-      plugin_test::Host::sentence.clear();
-      fake_fail(n, FAKE_NO_MEMORY);
-      const sxt_status status = attempt();
-      failures = fake_failures();
-      fake_fail(0, 0);
-      if (status != SXT_OK) {
-        EXPECT_NE(plugin_test::Host::sentence, "") << "a failure of " << fake_failed_call();
-      }
-      failed += status != SXT_OK;
-      EXPECT_EQ(fake_test::left_behind(), "");
-    }
-    EXPECT_GE(failed, vary ? 4 : 3);  // loading code, reserving shared memory, launching
+    every_call_may_fail(kernel(), q, offered(q).back(), vary ? 2 : 1, vary ? 4 : 3);
   }
 }
 

@@ -1,98 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // cuBLAS' LU and the Toeplitz recursion over the fake libraries, through their tables: what they refuse, and that each
 // vendor call may fail without a leak.
-#include <cmath>
 #include <cstdint>
 #include <string>
-#include <vector>
 
-#include "sextant/plugin/kinds/hermitian_toeplitz.h"
-#include "tests/fake_device/fixture.hpp"
-#include "tests/plugins/support.hpp"
+#include "tests/fake_device/hermitian_kernels.hpp"
 
 namespace {
 
-using fake_test::FakeDevice;
-using fake_test::left_behind;
-using plugin_test::ask_candidates;
-using plugin_test::make_gpu;
-using testing::HasSubstr;
+using namespace fake_test;
 
-constexpr std::int64_t kOrder = 40, kBatch = 12, kRhs = 2;
+constexpr std::int64_t kOrder = 40;
 
 sxt_hermitian_query query(const char *kind, std::int64_t n) {
-  sxt_hermitian_query q{};
-  q.q = {{sizeof q, kind}, 1, 0, SXT_C128};
-  q.batch = kBatch, q.n_max = q.n_min = n, q.n_rhs = kRhs;
-  const double order = static_cast<double>(n);
-  q.sum_n1 = kBatch * order, q.sum_n2 = q.sum_n1 * order, q.sum_n3 = q.sum_n2 * order;
-  q.phase = SXT_HERMITIAN_FACTOR_SOLVE, q.definiteness = SXT_HERMITIAN_INDEFINITE;
-  q.triangle = SXT_LOWER;
+  sxt_hermitian_query q = hermitian_query(n, 12, SXT_HERMITIAN_INDEFINITE, SXT_C128, kind);
+  q.n_rhs = 2;
   q.may_spoil = q.solution_only = 1;
   return q;
 }
 
-class HermitianVendor : public FakeDevice {
+class HermitianVendor : public HermitianKernels {
  protected:
-  const sxt_kernel &cublas() {
-    return plugin_test::find_kernel(plugin_test::load_own("hermitian-cuda-cusolver", "cuda"), "hermitian.cublas.cuda");
-  }
-  const sxt_kernel &streams() {
-    return plugin_test::find_kernel(plugin_test::load_own("hermitian-cuda-cusolver", "cuda"),
-                                    "hermitian.cusolver_streams.cuda");
-  }
-  const sxt_kernel &toeplitz() {
-    return plugin_test::find_kernel(plugin_test::load_own("hermitian-toeplitz-cuda", "cuda"),
-                                    "hermitian_toeplitz.recursion.cuda");
-  }
-  static std::string refusal(const sxt_kernel &kernel, const sxt_hermitian_query &q) {
-    return plugin_test::refusal(kernel, &q.q, make_gpu());
-  }
-
-  // Prepare, open, run and all of it undone, each vendor call failing once.
+  static const sxt_kernel &cublas() { return find("hermitian-cuda-cusolver", "hermitian.cublas.cuda"); }
+  static const sxt_kernel &streams() { return find("hermitian-cuda-cusolver", "hermitian.cusolver_streams.cuda"); }
+  static const sxt_kernel &toeplitz() { return find("hermitian-toeplitz-cuda", "hermitian_toeplitz.recursion.cuda"); }
   void every_call_may_fail(const sxt_kernel &kernel, const sxt_hermitian_query &q, int at_least) {
-    const sxt_machine machine = make_gpu();
-    const sxt_candidate candidate = ask_candidates(kernel, &q.q, machine).front();
-    std::vector<char> scratch(candidate.scratch_bytes + 1), a(16 * kOrder * kOrder * kBatch),
-        b(16 * kOrder * kBatch * kRhs);
-    std::vector<std::int32_t> info(kBatch), pivots(kOrder * kBatch);
-    sxt_hermitian_args args{};
-    args.h = {sizeof args, q.q.h.kind};
-    args.phase = q.phase, args.definiteness = q.definiteness, args.value_type = SXT_C128, args.triangle = SXT_LOWER;
-    args.batch = kBatch, args.n_max = kOrder, args.n_rhs = kRhs;
-    args.a = a.data(), args.lda = kOrder, args.stride_a = kOrder * kOrder;
-    args.b = b.data(), args.ldb = kOrder, args.stride_b = kOrder * kRhs;
-    args.info = info.data(), args.pivots = pivots.data(), args.stride_pivots = kOrder;
-    sxt_exec exec = plugin_test::make_exec();
-    exec.scratch = scratch.data(), exec.scratch_bytes = candidate.scratch_bytes;
-    const sxt_problem problem{sizeof problem, &q.q, nullptr, nullptr};
-    const auto attempt = [&]() -> sxt_status {
-      void *state = nullptr, *session = nullptr;
-      sxt_status status = kernel.prepare(&problem, &candidate, nullptr, &exec, &state);
-      if (status == SXT_OK && kernel.open) status = kernel.open(state, nullptr, &exec, &session);
-      if (status == SXT_OK) status = kernel.run(state, session, &args.h, &exec);
-      if (session) kernel.close(session);
-      if (state) kernel.release(state);
-      return status;
-    };
-    ASSERT_EQ(attempt(), SXT_OK) << plugin_test::Host::sentence;
-    int failed = 0;
-    for (std::int64_t n = 1, failures = 1; failures > 0; ++n) {
-      ASSERT_LT(n, 1000);
-      plugin_test::Host::sentence.clear();
-      fake_fail(n, FAKE_NO_MEMORY);
-      const sxt_status status = attempt();
-      failures = fake_failures();
-      fake_fail(0, 0);
-      if (status != SXT_OK) {
-        EXPECT_NE(plugin_test::Host::sentence, "") << "a failure of " << fake_failed_call() << " without a sentence";
-      }
-      failed += status != SXT_OK;
-      EXPECT_EQ(left_behind(), "") << "after " << fake_failed_call();
-    }
-    EXPECT_GE(failed, at_least);
-    exec.scratch_bytes = 0;
-    EXPECT_EQ(attempt(), SXT_E_STATE) << "scratch is too small";
+    HermitianKernels::every_call_may_fail(kernel, q, offered(kernel, q).front(), -1, at_least);
   }
 };
 
@@ -134,11 +67,8 @@ TEST_F(HermitianVendor, EveryCallOfTheToeplitzKernelMayFail) {
 
 // Detection and recursion are O(n^2): four times as much at twice the order, at most.
 TEST_F(HermitianVendor, TheToeplitzModelGrowsWithTheSquareOfTheOrder) {
-  const sxt_machine machine = make_gpu();
-  const sxt_hermitian_query small = query(SXT_KIND_HERMITIAN_TOEPLITZ, 300),
-                            large = query(SXT_KIND_HERMITIAN_TOEPLITZ, 600);
-  const auto of_small = ask_candidates(toeplitz(), &small.q, machine),
-             of_large = ask_candidates(toeplitz(), &large.q, machine);
+  const auto of_small = offered(toeplitz(), query(SXT_KIND_HERMITIAN_TOEPLITZ, 300)),
+             of_large = offered(toeplitz(), query(SXT_KIND_HERMITIAN_TOEPLITZ, 600));
   ASSERT_EQ(of_small.size(), of_large.size());
   for (std::size_t c = 0; c < of_small.size(); ++c)
     for (std::uint32_t t = 0; t < of_small[c].n_terms; ++t) {

@@ -4,91 +4,17 @@
 // among good ones, offsets beyond 2^31, equal bits for any number of blocks a system.
 #include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "hermitian_set.hpp"
+#include "hermitian_kernels.hpp"
 
 namespace gpu_test {
 namespace {
 
-class HermitianPanel : public Gpu {
+class HermitianPanel : public HermitianKernels {
  protected:
+  HermitianPanel() : HermitianKernels({"hermitian.panel.cuda"}, true) {}
   Random random{64, 1};
-  int runs_ = 0;
-
-  std::vector<ChoicePtr> choices(HermitianSet &set, std::int32_t phase) {
-    set.query.phase = phase;
-    std::vector<ChoicePtr> mine;
-    for (const ChoicePtr &choice :
-         sextant::Selector(*context_->context, nullptr).every({sextant::Query(&set.query.q), "set"}))
-      if (choice->kernel->name() == std::string_view("hermitian.panel.cuda")) mine.push_back(choice);
-    return mine;
-  }
-  void run(HermitianSet &set, const ChoicePtr &choice, std::int32_t phase) {
-    Prepared prepared(*context_->context, choice, nullptr, nullptr);
-    set.args.phase = phase;
-    prepared.open()->run(&set.args.h);
-    ++runs_;
-  }
-  static std::string name(const ChoicePtr &choice, const HermitianSet &set) {
-    return std::to_string(choice->candidate.launch[2]) + " blocks a system, " + value_name(set.a.type()) + ", order " +
-           std::to_string(set.n) + (set.lower ? ", lower" : ", upper");
-  }
-  // |A - L L^H| / (n eps max |A|), largest element.
-  static double factor_error(const HermitianSet &set, std::int64_t s, const Array &factor) {
-    const std::int64_t n = set.orders[s];
-    std::vector<Wide> l(static_cast<std::size_t>(n * n));
-    double worst = 0, largest = 0;
-    for (std::int64_t j = 0; j < n; ++j)
-      for (std::int64_t i = j; i < n; ++i) {
-        const Wide held = factor.at((s * set.n + (set.lower ? j : i)) * set.lda + (set.lower ? i : j));
-        l[i * n + j] = set.lower ? held : std::conj(held);
-      }
-    for (std::int64_t i = 0; i < n; ++i)
-      for (std::int64_t j = 0; j <= i; ++j) {
-        Wide rest = set.element(s, i, j);
-        largest = std::max(largest, magnitude(rest));
-        for (std::int64_t k = 0; k <= j; ++k) rest -= l[i * n + k] * std::conj(l[j * n + k]);
-        worst = std::isfinite(magnitude(rest)) ? std::max(worst, magnitude(rest)) : 1e300;
-      }
-    return n > 0 ? worst / ((static_cast<double>(n) + 8) * epsilon(set.a.type()) * largest) : 0;
-  }
-  // Every candidate, factor and solve in one call and in two; all of them give the same bits.
-  void check(HermitianSet &set, const std::vector<std::int64_t> &checked) {
-    Array factor, x, first_factor, first_x;
-    const std::vector<ChoicePtr> all = choices(set, SXT_HERMITIAN_FACTOR_SOLVE);
-    ASSERT_FALSE(all.empty());
-    for (const ChoicePtr &choice : all) {
-      set.upload();
-      run(set, choice, SXT_HERMITIAN_FACTOR_SOLVE);
-      set.download(factor, x);
-      EXPECT_EQ(std::count(set.info.begin(), set.info.end(), 0), set.batch) << name(choice, set);
-      EXPECT_TRUE(set.rest_intact(factor)) << name(choice, set);
-      if (choice == all.front()) {
-        first_factor = factor, first_x = x;
-        for (const std::int64_t s : checked) {
-          EXPECT_LE(set.backward_error(s, x), 4) << name(choice, set) << ", system " << s;
-          EXPECT_LE(factor_error(set, s, factor), 4) << name(choice, set) << ", system " << s;
-        }
-      }
-      EXPECT_EQ(std::memcmp(x.data(), first_x.data(), x.bytes()), 0) << name(choice, set) << ": other bits";
-      EXPECT_EQ(std::memcmp(factor.data(), first_factor.data(), factor.bytes()), 0)
-          << name(choice, set) << ": other bits";
-      if (HasFailure()) return;
-    }
-    for (const ChoicePtr &choice : choices(set, SXT_HERMITIAN_SOLVE)) {  // the last factor is still there
-      set.device.copy(set.b_there.data(), set.b.data(), set.b.bytes());
-      run(set, choice, SXT_HERMITIAN_SOLVE);
-      set.download(factor, x);
-      for (const std::int64_t s : checked)
-        EXPECT_LE(set.backward_error(s, x), 4) << name(choice, set) << ", solve " << s;
-      if (HasFailure()) return;
-    }
-  }
-  void TearDown() override { std::printf("[ runs     ] hermitian.panel.cuda %5d\n", runs_); }
 };
 
 TEST_F(HermitianPanel, OrdersAroundTilesOf64) {
@@ -170,33 +96,14 @@ TEST_F(HermitianPanel, EntriesFarFromOne) {
     }
 }
 
-// A NaN and a pivot that is not positive, in every tile: their codes, and neighbours with the bits they have without
-// them.
+// In every tile.
 TEST_F(HermitianPanel, FlawedSystemsDoNotDisturbOthers) {
   const std::int64_t n = 150;
   for (const sxt_triangle triangle : {SXT_LOWER, SXT_UPPER})
     for (const std::int64_t minor : {1, 16, 17, 64, 65, 130, 150}) {
       HermitianSet set(device(), SXT_C128, n, 6, 1, triangle, true, false, random);
-      const Array sound = set.a;
-      for (const ChoicePtr &choice : choices(set, SXT_HERMITIAN_FACTOR_SOLVE)) {
-        Array want_factor, want, got_factor, got;
-        set.a = sound;
-        set.upload();
-        run(set, choice, SXT_HERMITIAN_FACTOR_SOLVE);
-        set.download(want_factor, want);
-        set.a.set((1 * n + minor - 1) * set.lda + minor - 1, Wide(-1));
-        const std::int64_t row = triangle == SXT_LOWER ? n - 1 : minor - 1,
-                           column = triangle == SXT_LOWER ? minor - 1 : n - 1;
-        set.a.set((4 * n + column) * set.lda + row, Wide(std::nan("")));
-        set.upload();
-        run(set, choice, SXT_HERMITIAN_FACTOR_SOLVE);
-        set.download(got_factor, got);
-        EXPECT_THAT(set.info, testing::ElementsAre(0, minor, 0, 0, SXT_HERMITIAN_NOT_FINITE, 0)) << name(choice, set);
-        for (const std::int64_t s : {0, 2, 3, 5})
-          for (std::int64_t i = 0; i < n; ++i)
-            EXPECT_EQ(got.at(s * set.lda + i), want.at(s * set.lda + i)) << name(choice, set);
-        if (HasFailure()) return;
-      }
+      check_flaws(set, 1, minor, 4, n - 1, minor - 1);
+      if (HasFailure()) return;
     }
 }
 

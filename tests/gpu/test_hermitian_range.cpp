@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Systems at the ends of the range of their type on a GPU, by every candidate of our kernels: info 0 means a small
 // backward error; a system that failed keeps its right-hand side; other systems are not affected.
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "hermitian_batches.hpp"
-#include "hermitian_set.hpp"
+#include "hermitian_kernels.hpp"
 
 namespace gpu_test {
 namespace {
@@ -18,40 +17,23 @@ void scale(std::vector<double> &values, double by) {
   for (double &v : values) v *= by;
 }
 
-constexpr std::string_view ours[] = {"hermitian.tile.cuda", "hermitian.block.cuda", "hermitian.panel.cuda",
-                                     "hermitian.pivoted.cuda", "hermitian.pivoted_tile.cuda"};
-
-class HermitianRangeGpu : public Gpu {
+class HermitianRangeGpu : public HermitianKernels {
  protected:
+  HermitianRangeGpu()
+      : HermitianKernels({"hermitian.tile.cuda", "hermitian.block.cuda", "hermitian.panel.cuda",
+                          "hermitian.pivoted.cuda", "hermitian.pivoted_tile.cuda"},
+                         false) {}
   Random random{8, 1};
 
-  std::vector<ChoicePtr> choices(HermitianSet &set) {
-    set.query.phase = SXT_HERMITIAN_FACTOR_SOLVE;
-    std::vector<ChoicePtr> mine;
-    for (const ChoicePtr &choice :
-         sextant::Selector(*context_->context, nullptr).every({sextant::Query(&set.query.q), "set"}))
-      if (std::find(std::begin(ours), std::end(ours), choice->kernel->name()) != std::end(ours)) mine.push_back(choice);
-    return mine;
-  }
-  // The solutions; infos go to set.info.
-  Array solve(HermitianSet &set, const ChoicePtr &choice) {
-    Array factor, x;
-    set.upload();
-    Prepared prepared(*context_->context, choice, nullptr, nullptr);
-    set.args.phase = SXT_HERMITIAN_FACTOR_SOLVE;
-    prepared.open()->run(&set.args.h);
-    set.download(factor, x);
-    return x;
-  }
   // Solves the set by every candidate and hands each answer to check(x, where).
   template <class F>
   void each_answer(HermitianSet &set, F check) {
-    const std::vector<ChoicePtr> all = choices(set);
+    const std::vector<ChoicePtr> all = choices(set, SXT_HERMITIAN_FACTOR_SOLVE);
     ASSERT_FALSE(all.empty());
     for (const ChoicePtr &choice : all) {
-      const Array x = solve(set, choice);
-      check(x, std::string(choice->kernel->name()) + ", " + value_name(set.a.type()) + ", order " +
-                   std::to_string(set.n) + (set.lower ? ", lower" : ", upper"));
+      Array factor, x;
+      run_on_new_values(set, choice, factor, x);
+      check(x, name(choice, set));
       if (HasFailure()) return;
     }
   }

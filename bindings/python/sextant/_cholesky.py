@@ -38,8 +38,14 @@ class Analysis(Closing):
         "fail" (default), "perturb" or "replace", with pivot_tolerance and pivot_value.
     schur_rows : sequence of int, optional
         Rows that are left unfactored.
-    expected_factors, expected_solves, expected_rhs, amalgamation, block, check_symmetry, symmetry_tolerance, memory_limit : optional
-        As in ``sxt_analysis_options``.
+    expected_factors, expected_solves, expected_rhs : optional
+        How many factorisations and solves will be made, and right-hand sides of a solve, for the choice; 1 by default.
+    amalgamation, block : int, optional
+        Widths of supernodes and of block columns; left out: chosen by the models.
+    check_symmetry, symmetry_tolerance : optional
+        As of `PCG`; compared at each factorisation.
+    memory_limit : int, optional
+        Bytes that a factor may take in a GPU's memory; left out: what is there.
 
     Notes
     -----

@@ -51,8 +51,11 @@ class Context(Closing):
         ``log(level, message)`` with two strings, called from any thread. What it raises is raised by the call that is running.
     log_level : str, optional
         The most talkative level to report: "error", "warning" (default), "info" or "debug".
-    race, feedback, race_seconds : optional
-        Measurements that may change a choice, as in ``sxt_context_options``.
+    race, race_seconds : int and float, optional
+        So many of the best candidates run on the real matrix before one is chosen, in so many seconds together (0.1 by default).
+        Left out: as the environment variable ``SEXTANT_RACE`` says, else no race.
+    feedback : int, optional
+        1: measured runs correct later choices; negative: they do not. Left out: as ``SEXTANT_FEEDBACK`` says.
 
     Notes
     -----
@@ -139,8 +142,12 @@ class Context(Closing):
             ``progress(done, what, seconds_left)``, done from 0 to 1; True ends it early, and what was measured is fitted.
         path : path, optional
             The profile to create or to extend; by default this machine's own, which later contexts find.
-        quick, seconds, kind : optional
-            As in ``sxt_calibrate_options``. It takes 90 seconds without, or 20 with quick=True.
+        quick : bool, optional
+            20 seconds and smaller problems instead of 90 (GPU: 60) seconds.
+        seconds : float, optional
+            Another time.
+        kind : str, optional
+            One kind of kernels alone, such as "sxt.pcg/1".
 
         Returns
         -------

@@ -12,7 +12,7 @@ class SextantError(Exception):
     Attributes
     ----------
     status : int
-        The status of the C interface, negative for an error.
+        The library's number for it, which is negative.
     code : str
         Its name, such as ``"SXT_E_DIMENSION"``: docs/reference/errors.md has all of them.
     """

@@ -45,6 +45,6 @@ class Explanation:
 
 
 def explanation(call, function, *arguments) -> Explanation:
-    """What a function sxt_*_explain says, in both forms; `call` is that of its context."""
+    """What one of the library's explain functions says, as text and as data; `call` is that of its context."""
     form = [get_text(call, function, *arguments, kind) for kind in (lib.SXT_TEXT, lib.SXT_JSON)]
     return Explanation(form[0], json.loads(form[1]))

@@ -13,6 +13,7 @@ from . import _arrays
 from ._context import Context
 from ._errors import SextantError
 from ._library import error, path_bytes
+from ._mat_layout import check_layout
 from ._matrix import Matrix
 
 # Sizes that are believed whatever the file's size, and for each of its bytes: as the library's reader of Matrix Market has it.
@@ -139,6 +140,7 @@ def _check_arrays(path):
 def _mat(path, name):
     from scipy.io import loadmat
 
+    check_layout(path)
     found = {}
     for variable, value in loadmat(path, appendmat=False).items():
         if hasattr(value, "tocsr"):

@@ -37,8 +37,18 @@ class HermitianSystems:
         Solutions, of b's shape.
     factor : array or None
         Factors in LAPACK's layout, of shape (batch, n, n).
-    pivots, scale, shift, residual, rcond, inertia, shortcut : array or None
-        As in ``sxt_hermitian_set``, where the set has them or they were asked for.
+    pivots : int32 array or None
+        LAPACK's pivots, of shape (batch, n), unless sets are definite.
+    scale : array or None
+        What ``equilibrate`` chose, of shape (batch, n).
+    shift : array or None
+        The shift in force, where shifts were given.
+    residual, rcond : array or None
+        Backward errors |b - A x| / (|A| |x| + |b|) in the largest norm, and estimated reciprocal condition numbers, if asked for.
+    inertia : int32 array or None
+        Positive, negative and zero eigenvalues, of shape (batch, 3), if asked for.
+    shortcut : uint8 array or None
+        1 where a shortcut solved the system, which then has no factor.
     """
 
     info: numpy.ndarray
@@ -83,8 +93,20 @@ class Hermitian(Closing):
     shortcuts : str or sequence of str, optional
         "toeplitz", "mixed", "butterfly", "always": docs/hermitian_shortcuts.md.
     context : Context, optional
-    equilibrate, refine_steps, refine_tolerance, shift_relative, may_spoil, workspace_limit, expected_runs, kernel : optional
-        As in ``sxt_hermitian_options``.
+    equilibrate : bool, optional
+        Scale rows and columns by powers of two to a diagonal near 1.
+    refine_steps, refine_tolerance : optional
+        Steps of iterative refinement, at most (0 by default), and the backward error at which a system needs no more of them.
+    shift_relative : bool, optional
+        Shifts are multiples of the mean of a system's diagonal.
+    may_spoil : bool, optional
+        The triangle that is not read may be overwritten, which admits more kernels.
+    workspace_limit : int, optional
+        Bytes beside the set; left out: what is needed.
+    expected_runs : float, optional
+        How often sets will be solved, for the choice; 1 by default.
+    kernel : str, optional
+        The one kernel that may be taken, by name.
 
     Notes
     -----

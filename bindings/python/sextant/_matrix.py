@@ -180,8 +180,16 @@ class Matrix(Operator, Closing):
         The part that A holds where it is not general: "full" (default), "lower" or "upper".
     duplicates : str, optional
         "sum" (default) or "refuse".
-    index_base, keep_order, check_finite, symmetry_tolerance, most_rows_per_byte : optional
-        As in ``sxt_matrix_options``.
+    index_base : int, optional
+        What indices in arrays count from: 0 (default) or 1.
+    keep_order : bool, optional
+        Whether `update_values` takes values in the order of A's arrays: True (default for arrays), or False: row by row.
+    check_finite : bool, optional
+        Whether NaN and infinity are refused, by `update_values` too; True by default.
+    symmetry_tolerance : float, optional
+        How far the diagonal of a Hermitian or skew matrix may lie from real numbers or from 0; 0, the default: by rounding.
+    most_rows_per_byte : float, optional
+        Of files: a file whose header promises more rows or columns for each of its bytes is refused; 0, the default: 1000; negative: none.
 
     Notes
     -----

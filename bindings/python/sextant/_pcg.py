@@ -46,8 +46,20 @@ class PCG(Closing):
         How many solves will be made: a set-up that costs more may then pay.
     null_space : array of shape (n,) or (n, k), or True, optional
         Vectors that A turns into 0; True: the vector of equal values.
-    check_symmetry, symmetry_tolerance, divergence_limit, stagnation_window, expected_iterations, probe, reorder : optional
-        As in ``sxt_pcg_options``.
+    check_symmetry : bool, optional
+        Whether A is compared with its transpose; True by default.
+    symmetry_tolerance : float, optional
+        How far a_ij and conj(a_ji) may lie apart, over sqrt(a_ii a_jj); 0, the default: as far as rounding explains.
+    divergence_limit : float, optional
+        A solve ends as diverged when its residual norm is this many times that of the start; 1e8 by default.
+    stagnation_window : int, optional
+        A solve ends as stagnated after so many iterations without a new least residual norm; 10000 by default.
+    expected_iterations : float, optional
+        Of a solve, for the choice; estimated where it is left out.
+    probe : int, optional
+        Iterations on A itself for that estimate: 0 (default): some, where they cost little; negative: none; positive: at most so many.
+    reorder : int, optional
+        Whether rows are renumbered: 0 (default): where it is predicted to pay; negative: never; positive: always.
 
     Notes
     -----

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the library reports, as dataclasses with the names of the C members. Seconds are wall-clock seconds."""
+"""What the library reports, as dataclasses. Seconds are wall-clock seconds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,18 @@ class Report:
     history : array or None
         Recursive residual norms from iteration 0, where they were asked for.
 
-    The other members are those of ``sxt_pcg_report``.
+    recursive_residual : float
+        The recurrence's own residual, in the 2-norm of the system that it works on.
+    confirmations, replacements : int
+        How often b - A x was computed, and how often it replaced the recurrence's residual.
+    products, reductions, launches : int
+        Products with A, waits for results, and launches by the host (0 where they are not counted).
+    setup_seconds, solve_seconds, iteration_seconds, residual_seconds : float
+        Measured; each with its prediction in ``predicted_...``.
+    predicted_iterations : float
+        What the choice expected, from ``probe_iterations`` on A itself that took ``probe_seconds``.
+    null_space_norm : float
+        Of the part of b in the null space, which was left out.
     """
 
     reason: str
@@ -95,7 +106,7 @@ class SolveReport:
 
 @dataclass(frozen=True)
 class AnalysisInfo:
-    """What an analysis found and predicts: ``sxt_analysis_info``.
+    """What an analysis found and predicts.
 
     nnz_l counts entries of L with its diagonal; factor_bytes are those of a factor, host_bytes and device_bytes of all that one
     Cholesky object takes; flops are of one factorisation in real arithmetic."""
@@ -119,7 +130,7 @@ class AnalysisInfo:
 
 @dataclass(frozen=True)
 class CholeskyInfo:
-    """What a factor says of itself, and how the last factorisation ended: ``sxt_cholesky_info``.
+    """What a factor says of itself, and how the last factorisation ended.
 
     log_determinant is of |det A|, sign of det A; positive, negative and zero count eigenvalues; failed_row is -1 where none failed."""
 
@@ -140,7 +151,7 @@ class CholeskyInfo:
 
 @dataclass(frozen=True)
 class CholeskyReport:
-    """What a direct solve did: ``sxt_cholesky_solve_report``.
+    """What a direct solve did.
 
     refined counts steps of refinement; residual is |b - A x| / |b| of the worst right-hand side, exact within residual_bound, NaN
     without refinement."""
@@ -154,7 +165,10 @@ class CholeskyReport:
 
 @dataclass(frozen=True)
 class HermitianReport:
-    """What was chosen for sets of Hermitian systems: ``sxt_hermitian_report``. A kernel is "" where none was chosen."""
+    """What was chosen for sets of Hermitian systems. A kernel is "" where none was chosen.
+
+    Seconds are predicted for a whole set; workspace_bytes are what calls allocated beside it so far, kernel_bytes what the chosen
+    kernels keep; piece is the number of systems worked on at once in the last call; flops are real operations."""
 
     factor_kernel: str
     solve_kernel: str
@@ -174,7 +188,7 @@ class HermitianReport:
 
 @dataclass(frozen=True)
 class Plugin:
-    """A loaded plugin: ``sxt_plugin_info``."""
+    """A loaded plugin: its name and version, who made it, under which license, its file, and how many kernels it has."""
 
     name: str
     version: str
@@ -186,7 +200,10 @@ class Plugin:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A loaded kernel: ``sxt_kernel_info``."""
+    """A loaded kernel.
+
+    deterministic: equal bits for equal input; capturable: it may run in a CUDA graph; reference: written to be read, not to be
+    fast; quarantined: it failed a test in this process and is not chosen."""
 
     name: str
     kind: str
@@ -202,7 +219,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A file or kernel that was refused, at which stage and why: ``sxt_refusal_info``."""
+    """A file or kernel that was refused, at which stage and why."""
 
     path: str
     stage: str

@@ -26,6 +26,22 @@ def test_one_and_several_right_hand_sides(cpu, random, dtype):
     numpy.testing.assert_allclose(x, exact, rtol=0, atol=100 * tolerance)
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_a_real_matrix_in_complex_numbers_has_the_engines_of_a_hermitian_one(cpu, dtype):
+    a = plate(12, dtype)
+    stated = sextant.PCG(sextant.Matrix(a, context=cpu, symmetry="symmetric")), sextant.PCG(sextant.Matrix(a, context=cpu))
+    engines = [next(row["kernel"] for row in each.explain().rows if row["role"] == "pcg" and row["chosen"]) for each in stated]
+    assert engines[0] == engines[1] != "pcg.reference.cpu"
+    assert stated[0].solve(numpy.ones(144, dtype))[1].converged
+    matrix = sextant.Matrix(a, context=cpu, symmetry="symmetric")
+    solver = sextant.PCG(matrix)
+    matrix.update_values(a.data * (1 + 0.3j))  # symmetric, and no longer Hermitian
+    ones = numpy.ones(144, dtype)
+    numpy.testing.assert_allclose(matrix @ ones, (1 + 0.3j) * (a @ ones), rtol=0, atol=1e-5)
+    with pytest.raises(sextant.MatrixError):
+        solver.solve(ones)
+
+
 def test_report_is_immutable_and_has_seconds(cpu):
     _, report = sextant.PCG(sextant.Matrix(line(50), context=cpu)).solve(numpy.ones(50))
     assert report.solve_seconds > 0 and report.setup_seconds > 0 and report.reason_sentence

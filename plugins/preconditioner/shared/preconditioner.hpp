@@ -79,6 +79,11 @@ inline sxt_status applies(const sxt_query *head, const Method &method, sxt_messa
   return SXT_OK;
 }
 
+template <const Method &method>
+sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_machine *, sxt_message *reason) {
+  return applies(head, method, reason);
+}
+
 // The CSR of a problem, or a status with a sentence.
 inline sxt_status need_csr(const sxt_problem &problem, std::int64_t rows, const sxt_exec *exec, const sxt_csr **out) {
   if (!problem.a || !is_kind(*problem.a, SXT_KIND_STORAGE_CSR))

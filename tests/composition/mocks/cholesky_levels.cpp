@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cholesky_groups.hpp"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant::plugin;
 using namespace mock::cholesky;
@@ -213,8 +214,7 @@ const sxt_kernel kernel = [] {
   static const char *const dense[] = {SXT_KIND_DENSE, nullptr};
   static const sxt_slot slots[] = {
       {"potrf", dense, 0, 1, 1, 0}, {"trsm", dense, 0, 1, 1, 0}, {"update", dense, 0, 2, 2, 0}};
-  sxt_kernel k =
-      new_kernel(kind_id, "cholesky.levels.cpu", "cpu", "grouped dense operations, level by level", run);
+  sxt_kernel k = new_kernel(kind_id, "cholesky.levels.cpu", "cpu", "grouped dense operations, level by level", run);
   k.flags = SXT_KERNEL_DETERMINISTIC;
   k.value_types = type_bit(SXT_F64);
   k.slots = slots;
@@ -234,8 +234,5 @@ const sxt_kind kind = new_kind(kind_id, "one scheduler of a sparse Cholesky fact
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = describe("hard-cholesky", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &kind>("hard-cholesky", out);
 }

@@ -4,6 +4,7 @@
 
 #include "../mock_driver.hpp"
 #include "sextant/plugin/kinds/device.h"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/kernel.hpp"
 
 using namespace sextant::plugin;
@@ -82,7 +83,5 @@ const sxt_kernel kernel = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("hard-device", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("hard-device", out);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mock_kernel.hpp"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant::plugin;
 
@@ -122,8 +123,5 @@ const sxt_kind kind = new_kind(SXT_KIND_STORAGE_DIA, "diagonals");
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = describe("hard-storage-dia", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &kind>("hard-storage-dia", out);
 }

@@ -7,6 +7,7 @@
 #include "pcg_engine.hpp"
 #include "sextant/plugin/kinds/multidot.h"
 #include "sextant/plugin/kinds/spmv_dots.h"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant::plugin;
 using namespace mock::pcg;
@@ -172,7 +173,5 @@ const sxt_kernel kernel = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("hard-pcg-graph", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("hard-pcg-graph", out);
 }

@@ -6,6 +6,7 @@
 
 #include "mock_kernel.hpp"
 #include "sextant/plugin/kinds/hermitian.h"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant::plugin;
 
@@ -90,8 +91,5 @@ const sxt_kind kind = new_kind(SXT_KIND_HERMITIAN, "batches of Hermitian systems
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = describe("hard-hermitian", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &kind>("hard-hermitian", out);
 }

@@ -6,6 +6,7 @@
 
 #include "mock_kernel.hpp"
 #include "sextant/plugin/kinds/multidot.h"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant::plugin;
 
@@ -64,7 +65,5 @@ const sxt_kernel unpriced = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel, &unpriced};
-  static const sxt_plugin plugin = describe("hard-multidot", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &unpriced>("hard-multidot", out);
 }

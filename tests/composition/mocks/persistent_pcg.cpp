@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "pcg_engine.hpp"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant::plugin;
 using namespace mock::pcg;
@@ -115,7 +116,5 @@ const sxt_kernel kernel = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("hard-pcg-persistent", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("hard-pcg-persistent", out);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../mock_driver.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/kernel.hpp"
 #include "smooth.hpp"
 
@@ -133,7 +134,5 @@ const sxt_kernel pooled = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&plain, &pooled};
-  static const sxt_plugin plugin = describe("hard-smooth-kernels", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&plain, &pooled>("hard-smooth-kernels", out);
 }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "sextant/sdk/cases.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "smooth.hpp"
 
 using namespace sextant::plugin;
@@ -73,8 +74,5 @@ const sxt_kind kind = kind_of_cases<Case>(KIND_SMOOTH, "weighted means of neighb
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&reference};
-  static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = describe("hard-smooth-kind", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&reference, &kind>("hard-smooth-kind", out);
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "mock_kernel.hpp"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant::plugin;
 
@@ -54,7 +55,5 @@ const sxt_kernel kernel = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = describe("hard-spmv-dia", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel>("hard-spmv-dia", out);
 }

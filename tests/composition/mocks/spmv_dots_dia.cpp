@@ -6,6 +6,7 @@
 
 #include "mock_kernel.hpp"
 #include "sextant/plugin/kinds/spmv_dots.h"
+#include "sextant/sdk/describe.hpp"
 
 using namespace sextant::plugin;
 
@@ -85,8 +86,5 @@ const sxt_kind kind = new_kind(SXT_KIND_SPMV_DOTS, "product and inner products")
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel, &eager};
-  static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = describe("hard-spmv-dots-dia", kernels, kinds, 1);
-  return *out = &plugin, SXT_OK;
+  return offer<&kernel, &eager, &kind>("hard-spmv-dots-dia", out);
 }

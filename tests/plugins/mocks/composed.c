@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin_table.h"
 #include "scale.h"
 
 static sxt_status applicable(const sxt_query *query, const sxt_features *features, const sxt_machine *machine,
@@ -91,18 +92,4 @@ COMPOSED(composed, "com.example.composed", slots, 2, slot_query);
 COMPOSED(mute, "com.example.composed.mute", slots, 2, NULL);
 COMPOSED(incomplete, "com.example.composed.incomplete", unfillable, 1, slot_query);
 
-SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
-  (void)host;
-  static const sxt_kernel *const kernels[] = {&composed, &mute, &incomplete};
-  static const sxt_plugin plugin = {.magic = SXT_PLUGIN_MAGIC,
-                                    .abi_major = SXT_PLUGIN_ABI_MAJOR,
-                                    .abi_minor = SXT_PLUGIN_ABI_MINOR,
-                                    .min_host_minor = SXT_PLUGIN_ABI_MINOR,
-                                    .struct_size = sizeof plugin,
-                                    .name = "mock-composed",
-                                    .version = "1.0",
-                                    .n_kernels = 3,
-                                    .kernels = kernels};
-  *out = &plugin;
-  return SXT_OK;
-}
+MOCK_ENTRY("mock-composed", "1.0", &composed, &mute, &incomplete)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "mock_stream.h"
+#include "plugin_table.h"
 #include "sextant/plugin/kinds/device.h"
 
 #if ABSENT
@@ -185,18 +186,4 @@ static const sxt_kernel kernel = {.struct_size = sizeof kernel,
                                   .ops = &ops,
                                   .run = run};
 
-SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
-  (void)host;
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = {.magic = SXT_PLUGIN_MAGIC,
-                                    .abi_major = SXT_PLUGIN_ABI_MAJOR,
-                                    .abi_minor = SXT_PLUGIN_ABI_MINOR,
-                                    .min_host_minor = SXT_PLUGIN_ABI_MINOR,
-                                    .struct_size = sizeof plugin,
-                                    .name = PLUGIN,
-                                    .version = VERSION,
-                                    .n_kernels = 1,
-                                    .kernels = kernels};
-  *out = &plugin;
-  return SXT_OK;
-}
+MOCK_ENTRY(PLUGIN, VERSION, &kernel)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "mock_stream.h"
+#include "plugin_table.h"
 #include "scale.h"
 #include "sextant/plugin/kinds/spmv.h"
 
@@ -192,18 +193,4 @@ static const sxt_kernel spmv = {.struct_size = sizeof spmv,
                                 .prepare = prepare_spmv,
                                 .run = run_spmv};
 
-SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
-  (void)host;
-  static const sxt_kernel *const kernels[] = {&scale, &scale_frozen, &scale_outside, &storage, &spmv};
-  static const sxt_plugin plugin = {.magic = SXT_PLUGIN_MAGIC,
-                                    .abi_major = SXT_PLUGIN_ABI_MAJOR,
-                                    .abi_minor = SXT_PLUGIN_ABI_MINOR,
-                                    .min_host_minor = SXT_PLUGIN_ABI_MINOR,
-                                    .struct_size = sizeof plugin,
-                                    .name = "mock-kernels",
-                                    .version = "1.0",
-                                    .n_kernels = sizeof kernels / sizeof *kernels,
-                                    .kernels = kernels};
-  *out = &plugin;
-  return SXT_OK;
-}
+MOCK_ENTRY("mock-kernels", "1.0", &scale, &scale_frozen, &scale_outside, &storage, &spmv)

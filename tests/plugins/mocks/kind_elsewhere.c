@@ -3,6 +3,7 @@
  * which cannot be tested here. */
 #include <stdlib.h>
 
+#include "plugin_table.h"
 #include "sextant/plugin/plugin.h"
 
 #define KIND "com.example.elsewhere/1"
@@ -67,17 +68,8 @@ SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_
   (void)host;
   static const sxt_kernel *const kernels[] = {&kernel};
   static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = {.magic = SXT_PLUGIN_MAGIC,
-                                    .abi_major = SXT_PLUGIN_ABI_MAJOR,
-                                    .abi_minor = SXT_PLUGIN_ABI_MINOR,
-                                    .min_host_minor = SXT_PLUGIN_ABI_MINOR,
-                                    .struct_size = sizeof plugin,
-                                    .name = "mock-elsewhere",
-                                    .version = "1.0",
-                                    .n_kernels = 1,
-                                    .kernels = kernels,
-                                    .n_kinds = 1,
-                                    .kinds = kinds};
+  static const sxt_plugin plugin =
+      MOCK_PLUGIN("mock-elsewhere", "1.0", MOCK_COUNTED(kernels, kernels), MOCK_COUNTED(kinds, kinds));
   *out = &plugin;
   return SXT_OK;
 }

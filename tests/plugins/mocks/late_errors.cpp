@@ -10,6 +10,7 @@
 #include "sextant/plugin/kinds/spmv.h"
 #include "sextant/plugin/kinds/vector.h"
 #include "sextant/sdk/arithmetic.hpp"
+#include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/kernel.hpp"
 
 using namespace sextant::plugin;
@@ -118,7 +119,5 @@ const sxt_kernel product_kernel = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&vector_kernel, &product_kernel};
-  static const sxt_plugin plugin = describe("late-errors", kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&vector_kernel, &product_kernel>("late-errors", out);
 }

@@ -3,6 +3,7 @@
  * the fastest; they do nothing. */
 #include <string.h>
 
+#include "plugin_table.h"
 #include "sextant/plugin/kinds/hermitian.h"
 #include "sextant/plugin/kinds/multidot.h"
 #include "sextant/plugin/kinds/ordering.h"
@@ -53,19 +54,5 @@ LAZY(ordering, SXT_KIND_ORDERING, csr);
 LAZY(pcg, SXT_KIND_PCG, csr);
 LAZY(hermitian, SXT_KIND_HERMITIAN, NULL);
 
-SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
-  (void)host;
-  static const sxt_kernel *const kernels[] = {&vector,   &vector_group,   &reduction, &multidot, &spmv,     &spmv_dots,
-                                              &residual, &preconditioner, &ordering,  &pcg,      &hermitian};
-  static const sxt_plugin plugin = {.magic = SXT_PLUGIN_MAGIC,
-                                    .abi_major = SXT_PLUGIN_ABI_MAJOR,
-                                    .abi_minor = SXT_PLUGIN_ABI_MINOR,
-                                    .min_host_minor = SXT_PLUGIN_ABI_MINOR,
-                                    .struct_size = sizeof plugin,
-                                    .name = "mock-lazy",
-                                    .version = "1.0",
-                                    .n_kernels = sizeof kernels / sizeof *kernels,
-                                    .kernels = kernels};
-  *out = &plugin;
-  return SXT_OK;
-}
+MOCK_ENTRY("mock-lazy", "1.0", &vector, &vector_group, &reduction, &multidot, &spmv, &spmv_dots, &residual,
+           &preconditioner, &ordering, &pcg, &hermitian)

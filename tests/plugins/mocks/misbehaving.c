@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "plugin_table.h"
 #include "scale.h"
 
 enum {
@@ -133,15 +134,7 @@ static const sxt_kernel kernel = {.struct_size = sizeof kernel,
 
 SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = {.magic = SXT_PLUGIN_MAGIC,
-                                    .abi_major = SXT_PLUGIN_ABI_MAJOR,
-                                    .abi_minor = SXT_PLUGIN_ABI_MINOR,
-                                    .min_host_minor = SXT_PLUGIN_ABI_MINOR,
-                                    .struct_size = sizeof plugin,
-                                    .name = "mock-" TEXT(DEFECT),
-                                    .version = "1.0",
-                                    .n_kernels = 1,
-                                    .kernels = kernels};
+  static const sxt_plugin plugin = MOCK_PLUGIN("mock-" TEXT(DEFECT), "1.0", MOCK_COUNTED(kernels, kernels));
   the_host = host;
   *out = &plugin;
   return SXT_OK;

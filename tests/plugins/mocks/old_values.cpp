@@ -12,6 +12,7 @@
 #include "sextant/plugin/kinds/spmv.h"
 #include "sextant/plugin/kinds/storage.h"
 #include "sextant/sdk/kernel.hpp"
+#include "sextant/sdk/third_party.hpp"
 
 using namespace sextant::plugin;
 
@@ -192,59 +193,45 @@ const sxt_preconditioner_ops m_ops = [] {
   return ops;
 }();
 
+const sxt_kernel own = [] {
+  sxt_kernel k = new_kernel(SXT_KIND_SPMV, "com.example.own-values", "cpu", "a product by its own values", own_run);
+  k.flags = SXT_KERNEL_DETERMINISTIC;
+  k.value_types = 1u << SXT_F64;
+  k.storages = reads_csr;
+  k.applicable = own_applicable;
+  k.candidates = own_candidates;
+  k.prepare = own_prepare;
+  k.refresh = own_refresh;
+  k.release = destroy<Own>;
+  return k;
+}();
+const sxt_kernel coo = [] {
+  sxt_kernel k = new_kernel(SXT_KIND_STORAGE_COO, "com.example.coo", "cpu", "coordinates", no_run);
+  k.flags = SXT_KERNEL_DETERMINISTIC;
+  k.ops = &coo_ops;
+  k.applicable = coo_applicable;
+  k.candidates = coo_candidates;
+  k.prepare = coo_prepare;
+  k.refresh = coo_refresh;
+  k.release = destroy<Coordinates>;
+  return k;
+}();
+const sxt_kernel slow = [] {
+  sxt_kernel k = new_kernel(SXT_KIND_PRECONDITIONER, "com.example.slow", "cpu", "the diagonal, slowly", m_run);
+  k.flags = SXT_KERNEL_DETERMINISTIC;
+  k.value_types = 1u << SXT_F64;
+  k.storages = reads_csr;
+  k.ops = &m_ops;
+  k.applicable = m_applicable;
+  k.candidates = m_candidates;
+  k.prepare = m_prepare;
+  k.refresh = m_refresh;
+  k.release = destroy<Diagonal>;
+  return k;
+}();
+
 }  // namespace
 
-extern "C" SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel own = [] {
-    sxt_kernel k = new_kernel(SXT_KIND_SPMV, "com.example.own-values", "cpu", "a product by its own values", own_run);
-    k.flags = SXT_KERNEL_DETERMINISTIC;
-    k.value_types = 1u << SXT_F64;
-    k.storages = reads_csr;
-    k.applicable = own_applicable;
-    k.candidates = own_candidates;
-    k.prepare = own_prepare;
-    k.refresh = own_refresh;
-    k.release = destroy<Own>;
-    return k;
-  }();
-  static const sxt_kernel coo = [] {
-    sxt_kernel k = new_kernel(SXT_KIND_STORAGE_COO, "com.example.coo", "cpu", "coordinates", no_run);
-    k.flags = SXT_KERNEL_DETERMINISTIC;
-    k.ops = &coo_ops;
-    k.applicable = coo_applicable;
-    k.candidates = coo_candidates;
-    k.prepare = coo_prepare;
-    k.refresh = coo_refresh;
-    k.release = destroy<Coordinates>;
-    return k;
-  }();
-  static const sxt_kernel slow = [] {
-    sxt_kernel k = new_kernel(SXT_KIND_PRECONDITIONER, "com.example.slow", "cpu", "the diagonal, slowly", m_run);
-    k.flags = SXT_KERNEL_DETERMINISTIC;
-    k.value_types = 1u << SXT_F64;
-    k.storages = reads_csr;
-    k.ops = &m_ops;
-    k.applicable = m_applicable;
-    k.candidates = m_candidates;
-    k.prepare = m_prepare;
-    k.refresh = m_refresh;
-    k.release = destroy<Diagonal>;
-    return k;
-  }();
-  static const sxt_kernel *const kernels[] = {&own, &coo, &slow};
-  static const sxt_plugin plugin = [] {
-    sxt_plugin p{};
-    p.magic = SXT_PLUGIN_MAGIC;
-    p.abi_major = SXT_PLUGIN_ABI_MAJOR;
-    p.abi_minor = SXT_PLUGIN_ABI_MINOR;
-    p.min_host_minor = SXT_PLUGIN_ABI_MINOR;
-    p.struct_size = sizeof p;
-    p.name = "mock-old-values";
-    p.version = "1.0";
-    p.n_kernels = 3;
-    p.kernels = kernels;
-    return p;
-  }();
-  *out = &plugin;
-  return SXT_OK;
+extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
+  return offer_as<&own, &coo, &slow>("mock-old-values", "1.0", nullptr, nullptr, out);
 }

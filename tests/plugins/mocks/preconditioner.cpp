@@ -70,7 +70,5 @@ const sxt_kernel kernel = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = third_party(describe(names[DEFECT], kernels), "0.1.0", nullptr, nullptr);
-  return *out = &plugin, SXT_OK;
+  return offer_as<&kernel>(names[DEFECT], "0.1.0", nullptr, nullptr, out);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin_table.h"
 #include "scale.h"
 
 static sxt_status run(const void *state, void *session, const sxt_head *head, const sxt_exec *exec) {
@@ -177,20 +178,9 @@ static const sxt_kind kind = {.struct_size = sizeof kind,
 SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
   static const sxt_kernel *const kernels[] = {&reference, &full};
   static const sxt_kind *const kinds[] = {&kind};
-  static const sxt_plugin plugin = {.magic = SXT_PLUGIN_MAGIC,
-                                    .abi_major = SXT_PLUGIN_ABI_MAJOR,
-                                    .abi_minor = SXT_PLUGIN_ABI_MINOR,
-                                    .min_host_minor = SXT_PLUGIN_ABI_MINOR,
-                                    .struct_size = sizeof plugin,
-                                    .name = "mock-scale",
-                                    .version = "1.2.0",
-                                    .vendor = "Example",
-                                    .license = "MIT",
-                                    .build_id = "abc",
-                                    .n_kernels = 2,
-                                    .kernels = kernels,
-                                    .n_kinds = 1,
-                                    .kinds = kinds};
+  static const sxt_plugin plugin =
+      MOCK_PLUGIN("mock-scale", "1.2.0", .vendor = "Example", .license = "MIT", .build_id = "abc",
+                  MOCK_COUNTED(kernels, kernels), MOCK_COUNTED(kinds, kinds));
   the_host = host;
   *out = &plugin;
   return SXT_OK;

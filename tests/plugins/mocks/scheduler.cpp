@@ -43,7 +43,5 @@ const sxt_kernel mock = [] {
 }  // namespace
 
 extern "C" sxt_status sxt_plugin_entry_0(const sxt_host *, const sxt_plugin **out) {
-  static const sxt_kernel *const kernels[] = {&mock};
-  static const sxt_plugin plugin = describe(mock.name, kernels);
-  return *out = &plugin, SXT_OK;
+  return offer<&mock>(mock.name, out);
 }

@@ -14,6 +14,7 @@
 #include <xmmintrin.h>
 #endif
 
+#include "plugin_table.h"
 #include "sextant/plugin/kinds/spmv.h"
 
 enum {
@@ -186,22 +187,7 @@ static const sxt_kernel unproven = {.struct_size = sizeof unproven,
                                     .name = "com.example.mixed.unproven",
                                     .device = "cpu",
                                     .run = nothing};
-static const sxt_kernel *const kernels[] = {&kernel, &elsewhere, &unproven};
+MOCK_ENTRY(PLUGIN_NAME, PLUGIN_VERSION, &kernel, &elsewhere, &unproven)
 #else
-static const sxt_kernel *const kernels[] = {&kernel};
+MOCK_ENTRY(PLUGIN_NAME, PLUGIN_VERSION, &kernel)
 #endif
-
-SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
-  (void)host;
-  static const sxt_plugin plugin = {.magic = SXT_PLUGIN_MAGIC,
-                                    .abi_major = SXT_PLUGIN_ABI_MAJOR,
-                                    .abi_minor = SXT_PLUGIN_ABI_MINOR,
-                                    .min_host_minor = SXT_PLUGIN_ABI_MINOR,
-                                    .struct_size = sizeof plugin,
-                                    .name = PLUGIN_NAME,
-                                    .version = PLUGIN_VERSION,
-                                    .n_kernels = sizeof kernels / sizeof *kernels,
-                                    .kernels = kernels};
-  *out = &plugin;
-  return SXT_OK;
-}

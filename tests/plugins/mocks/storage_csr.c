@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plugin_table.h"
 #include "sextant/plugin/kinds/storage.h"
 
 enum { none, values, refresh, diagonal, scale };
@@ -113,18 +114,4 @@ static const sxt_kernel kernel = {.struct_size = sizeof kernel,
                                   .run = no_run,
                                   .release = release};
 
-SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
-  (void)host;
-  static const sxt_kernel *const kernels[] = {&kernel};
-  static const sxt_plugin plugin = {.magic = SXT_PLUGIN_MAGIC,
-                                    .abi_major = SXT_PLUGIN_ABI_MAJOR,
-                                    .abi_minor = SXT_PLUGIN_ABI_MINOR,
-                                    .min_host_minor = SXT_PLUGIN_ABI_MINOR,
-                                    .struct_size = sizeof plugin,
-                                    .name = "mock-storage-" TEXT(DEFECT),
-                                    .version = "1.0",
-                                    .n_kernels = 1,
-                                    .kernels = kernels};
-  *out = &plugin;
-  return SXT_OK;
-}
+MOCK_ENTRY("mock-storage-" TEXT(DEFECT), "1.0", &kernel)

@@ -73,7 +73,7 @@ void add_matrix_options(CLI::App &app, const std::shared_ptr<BenchOptions> &opti
   app.add_option("--generate", options->generate, generate_help);
 }
 
-void add_peer_options(CLI::App &app, const std::shared_ptr<BenchOptions> &options) {
+void add_peer_options(CLI::App &app, const std::shared_ptr<BenchOptions> &options, bool products) {
   const std::string group = "Other libraries";
   app.add_flag("--peers{all}", options->peers.names,
                "Compare with other libraries: all that are there, or those named in --peers=mkl,eigen; none: only "
@@ -86,6 +86,7 @@ void add_peer_options(CLI::App &app, const std::shared_ptr<BenchOptions> &option
   app.add_option("--triad", options->triad, "Take this bandwidth, in GB/s, for the triad's; default: measure it")
       ->group(group)
       ->check(number_from_zero());
+  if (!products) return;
   app.add_flag("--tune-peers", options->peers.tune, "Let peers that can search for a better storage do so")
       ->group(group);
 }
@@ -167,7 +168,7 @@ void add_suite(CLI::App &parent, const char *name, const char *text, bool matric
   app->add_option("--markdown", options->markdown, "Also write the results as a section of a document")
       ->type_name("FILE");
   app->add_flag("-v,--verbose", options->verbose, "Say why kernels were left out");
-  add_peer_options(*app, options);
+  if (suite != bench_dispatch) add_peer_options(*app, options, suite == bench_spmv);
   add_context_options(*app, options->context);
   app->footer(bench_footer);
   app->callback([app, options, suite, &action] {

@@ -99,6 +99,7 @@ Json samples_json(const BuiltModel &built) {
     Json terms = Json::object();
     for (std::size_t j = 0; j < point.terms.size(); ++j) terms[point.terms[j]] = point.sample.terms[j];
     samples.push_back({{"matrix", point.name},
+                       {"family", point.sample.family},
                        {"rows", point.sample.rows},
                        {"entries", point.sample.entries},
                        {"working_set_bytes", point.sample.working_set},
@@ -107,7 +108,9 @@ Json samples_json(const BuiltModel &built) {
                        {"fitted_s", fitted_seconds(built.fit, point)},
                        {"before_s", point.before_s},
                        {"compared_s", point.compared_s},  // JSON has null for NaN
-                       {"terms", terms}});
+                       {"spent_s", point.spent_s},
+                       {"terms", terms},
+                       {"analytic_s", point.analytic}});  // of one unit of each term, in the order of the coefficients
   }
   return samples;
 }
@@ -259,7 +262,8 @@ int model(const ModelOptions &options) {
     for (const std::size_t p : built.order)
       built.points[p].compared_s = predicted_seconds(other.get(), kernel, set, built.points[p]);
   Json json = model_json(built, options.compare);
-  const std::vector<CurveStep> curve = options.json || settings.all ? curve_of(built) : std::vector<CurveStep>();
+  const std::vector<CurveStep> curve =
+      options.json || settings.all ? curve_of(built.points, built.order) : std::vector<CurveStep>();
   json["curve"] = curve_json(curve);
   json["enough"] = enough_json(built, curve);
   if (!options.output.empty()) write_text(options.output, json["toml"].get<std::string>());

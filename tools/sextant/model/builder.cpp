@@ -12,7 +12,7 @@
 namespace tool {
 namespace {
 
-constexpr double known_well = 1.1;  // errors of predictions over those of measurements
+constexpr double known_well = 1.1;  // errors of predictions over those after the whole set
 constexpr std::size_t least_points = 8, least_families = 3;
 
 using Clock = std::chrono::steady_clock;
@@ -25,6 +25,13 @@ std::size_t families_of(const BuiltModel &built) {
   return all.size() <= seen.size() ? least_families : seen.size();
 }
 
+// Half of the distance between the quartiles of a point's runs: the middle one of its errors is as large.
+double error_of_measurements(const BuiltModel &built) {
+  std::vector<double> noises;
+  for (const std::size_t p : built.order) noises.push_back(built.points[p].noise / 2);
+  return sextant::quantile(noises, 0.5);
+}
+
 // "" while it goes on.
 std::string reason_to_stop(const BuiltModel &built, const BuilderSettings &settings, const Design &design,
                            double passed) {
@@ -33,6 +40,8 @@ std::string reason_to_stop(const BuiltModel &built, const BuilderSettings &setti
   if (settings.all || built.order.size() < enough || families_of(built) < least_families) return "";
   if (built.fit.median_error <= settings.wanted)
     return fmt::format("the cross-validated error is below {:.3g} %", 100 * settings.wanted);
+  if (built.fit.median_error <= error_of_measurements(built))
+    return "the cross-validated error is no larger than that of the measurements";
   if (design.inflation() <= known_well)
     return fmt::format("more points would lower the error by less than {:.0f} %", 100 * (known_well - 1));
   return "";
@@ -56,55 +65,6 @@ std::string measured_one(sxt_context *context, const ModelledKernel &kernel, con
 }
 
 }  // namespace
-
-double fitted_seconds(const sextant::FittedModel &fit, const ModelPoint &point) {
-  return fit.samples ? fit.evaluate(point.sample.terms.data(), point.sample.working_set) : std::nan("");
-}
-
-sextant::FittedModel fit_points(const std::vector<ModelPoint> &points, const std::vector<std::size_t> &which) {
-  sextant::FitProblem problem;
-  problem.names = points.front().terms;
-  for (const std::size_t p : which) problem.samples.push_back(points[p].sample);
-  // Seconds of one unit without measurements: where they differ between sizes, those in the middle.
-  for (std::size_t j = 0; j < problem.names.size(); ++j) {
-    std::vector<double> analytic;
-    for (const std::size_t p : which) analytic.push_back(points[p].analytic[j]);
-    problem.prior.push_back(sextant::quantile(analytic, 0.5));
-  }
-  return sextant::fit(problem);
-}
-
-Errors errors_of(const std::vector<ModelPoint> &points, const std::function<double(const ModelPoint &)> &predicted) {
-  std::vector<double> errors;
-  for (const ModelPoint &point : points) {
-    const double seconds = point.measured ? predicted(point) : std::nan("");
-    if (std::isfinite(seconds)) errors.push_back(std::abs(seconds / point.sample.seconds - 1));
-  }
-  return {sextant::quantile(errors, 0.5), sextant::quantile(errors, 0.9)};
-}
-
-std::vector<CurveStep> curve_of(const BuiltModel &built) {
-  constexpr std::size_t first = 4;
-  std::vector<CurveStep> curve;
-  double seconds = 0;
-  for (std::size_t k = 1; k <= built.order.size(); ++k) {
-    seconds += built.points[built.order[k - 1]].spent_s;
-    if (k < first) continue;
-    const sextant::FittedModel fit =
-        fit_points(built.points, {built.order.begin(), built.order.begin() + static_cast<std::ptrdiff_t>(k)});
-    curve.push_back({k, errors_of(built.points, [&](const ModelPoint &p) { return fitted_seconds(fit, p); }), seconds});
-  }
-  return curve;
-}
-
-const CurveStep *enough(const std::vector<CurveStep> &curve, double most) {
-  const CurveStep *found = nullptr;
-  for (auto step = curve.rbegin(); step != curve.rend(); ++step) {
-    if (!(step->errors.median <= most)) break;
-    found = &*step;
-  }
-  return found;
-}
 
 BuiltModel build_model(sxt_context *context, const ModelledKernel &kernel, const ModelSet &set,
                        const BuilderSettings &settings, const std::function<bool()> &interrupted,

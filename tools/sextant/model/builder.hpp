@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/model/fit_text.hpp"
+#include "model/curve.hpp"
 #include "model/points.hpp"
 #include "model/suggest.hpp"
 
@@ -37,25 +38,5 @@ using AfterRun = std::function<void(const BuiltModel &, const ModelPoint &)>;
 BuiltModel build_model(sxt_context *context, const ModelledKernel &kernel, const ModelSet &set,
                        const BuilderSettings &settings, const std::function<bool()> &interrupted,
                        const AfterRun &after);
-
-// The fit of those points.
-sextant::FittedModel fit_points(const std::vector<ModelPoint> &points, const std::vector<std::size_t> &which);
-// Relative errors |fitted / measured - 1| of all measured points: median, 90th percentile.
-struct Errors {
-  double median = 0, p90 = 0;
-};
-Errors errors_of(const std::vector<ModelPoint> &points, const std::function<double(const ModelPoint &)> &predicted);
-double fitted_seconds(const sextant::FittedModel &fit, const ModelPoint &point);
-
-// What fewer measurements would have given: the errors, on every point that was measured, of the fit to the first
-// `points` of them in their order.
-struct CurveStep {
-  std::size_t points = 0;
-  Errors errors;
-  double seconds = 0;  // that those points took
-};
-std::vector<CurveStep> curve_of(const BuiltModel &built);
-// The first step from which on the median error stays within `most`; null where there is none.
-const CurveStep *enough(const std::vector<CurveStep> &curve, double most);
 
 }  // namespace tool

@@ -43,6 +43,9 @@ Design::Design(const std::vector<ModelPoint> &points, double measure_seconds) : 
   }
   inverse_.assign(2 * terms, Row(2 * terms, 0));
   for (std::size_t j = 0; j < 2 * terms; ++j) inverse_[j][j] = ignorance;
+  Design all = *this;
+  for (const Row &row : rows_) all.learn(row);
+  in_the_end_ = all.scatter();
 }
 
 double Design::along(const Row &a, const Row &b) const {
@@ -69,7 +72,10 @@ std::vector<Suggestion> Design::suggestions() const {
 
 void Design::measured(std::size_t point) {
   done_[point] = true;
-  const Row &x = rows_[point];
+  learn(rows_[point]);
+}
+
+void Design::learn(const Row &x) {
   Row mx(x.size(), 0);
   for (std::size_t i = 0; i < x.size(); ++i)
     for (std::size_t j = 0; j < x.size(); ++j) mx[i] += inverse_[i][j] * x[j];
@@ -79,10 +85,12 @@ void Design::measured(std::size_t point) {
     for (std::size_t j = 0; j < x.size(); ++j) inverse_[i][j] -= mx[i] * mx[j] / scale;
 }
 
-double Design::inflation() const {
+double Design::scatter() const {
   double total = 0;
   for (const Row &row : rows_) total += along(row, row);
   return rows_.empty() ? 1 : std::sqrt(1 + total / static_cast<double>(rows_.size()));
 }
+
+double Design::inflation() const { return scatter() / in_the_end_; }
 
 }  // namespace tool

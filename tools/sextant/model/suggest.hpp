@@ -28,17 +28,20 @@ class Design {
   // The points that are not measured yet, the best first.
   std::vector<Suggestion> suggestions() const;
   void measured(std::size_t point);
-  // How many times the scatter of a measurement the error of a prediction is, on average over the set: 1 where the
-  // coefficients are known.
+  // How many times the error of a prediction is what it would be after all points, on average over the set: 1 after the
+  // last one.
   double inflation() const;
 
  private:
   using Row = std::vector<double>;
   double along(const Row &a, const Row &b) const;  // a' M^-1 b
+  void learn(const Row &x);                        // adds x x' to M
+  double scatter() const;                          // of predictions, that of a measurement being 1
   std::vector<Row> rows_;
   std::vector<Row> inverse_;
   std::vector<double> seconds_;
   std::vector<bool> done_;
+  double in_the_end_ = 1;  // scatter after all points
 };
 
 }  // namespace tool

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "features.hpp"
+#include "plugins/features/shared/names.hpp"
 #include "sextant/sdk/cpu/csr.hpp"
 
 namespace sextant::features_basic {
@@ -16,8 +17,7 @@ using namespace plugin;
 
 namespace {
 
-const char *const names[] = {"bandwidth",        "diagonals",           "diagonal_fill",
-                             "column_span_mean", "symmetric_diagonals", nullptr};
+const char *const names[] = {SXT_FEATURES_OF_COLUMNS, nullptr};
 const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 3, 0, nullptr};
 
 constexpr std::int64_t many = 50000;                        // entries from which a team is faster despite its fork

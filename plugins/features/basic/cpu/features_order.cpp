@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "features.hpp"
+#include "plugins/features/shared/names.hpp"
 #include "sextant/sdk/cpu/csr.hpp"
 
 namespace sextant::features_basic {
@@ -18,8 +19,7 @@ using namespace plugin;
 
 namespace {
 
-const char *const names[] = {"row_nnz_unforeseen", "row_nnz_unforeseen_8", "row_nnz_sum_sorted_512",
-                             "row_nnz_sum_mod_8",  "sorted_512",           nullptr};
+const char *const names[] = {"row_nnz_unforeseen", "row_nnz_unforeseen_8", SXT_FEATURES_OF_WINDOWS, nullptr};
 constexpr int n_values = std::size(names) - 1;
 const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 1, 0, nullptr};
 

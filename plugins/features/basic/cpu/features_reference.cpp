@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "features.hpp"
+#include "plugins/features/shared/names.hpp"
 #include "plugins/formats/strips.hpp"
 #include "sextant/sdk/cpu/csr.hpp"
 
@@ -25,45 +26,16 @@ namespace {
 
 using Rows = std::vector<std::vector<std::int64_t>>;
 
-const char *const names[] = {"row_nnz_mean",
-                             "density",
-                             "row_nnz_max",
-                             "row_nnz_min",
-                             "row_nnz_std",
-                             "empty_rows",
-                             "row_nnz_third",
-                             "row_nnz_above_third",
-                             "row_nnz_sum_ceil_4",
-                             "row_nnz_sum_ceil_8",
-                             "row_nnz_sum_ceil_16",
-                             "row_nnz_sum_ceil_32",
-                             "row_nnz_sum_max_of_8",
-                             "row_nnz_sum_max_of_32",
-                             "row_imbalance_2",
-                             "row_imbalance_4",
-                             "row_imbalance_8",
-                             "row_imbalance_16",
-                             "row_imbalance_32",
-                             "row_imbalance_64",
-                             "row_nnz_sum_sorted_512",
-                             "row_nnz_sum_mod_8",
-                             "sorted_512",
-                             "block_fill_2",
-                             "block_fill_3",
-                             "block_fill_4",
-                             "block_fill_5",
-                             "block_fill_6",
-                             "block_fill_7",
-                             "block_fill_8",
-                             "bandwidth_least",
-                             "diagonals_least",
-                             "strips_of_8",
-                             "strips_of_8_gathered",
-                             "bandwidth",
-                             "diagonals",
-                             "diagonal_fill",
-                             "column_span_mean",
-                             "symmetric_diagonals",
+const char *const names[] = {SXT_FEATURES_OF_SIZES,
+                             SXT_FEATURES_OF_LENGTHS,
+                             SXT_FEATURES_OF_CEILINGS,
+                             SXT_FEATURES_OF_SLICES,
+                             SXT_FEATURES_OF_PARTS,
+                             SXT_FEATURES_OF_WINDOWS,
+                             SXT_FEATURES_OF_BLOCKS,
+                             SXT_FEATURES_OF_BANDS,
+                             SXT_FEATURES_OF_STRIPS,
+                             SXT_FEATURES_OF_COLUMNS,
                              nullptr};
 const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 3, 0, nullptr};
 constexpr std::uint64_t n_names = std::size(names) - 1;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "features.hpp"
+#include "plugins/features/shared/names.hpp"
 #include "sextant/sdk/cpu/csr.hpp"
 
 namespace sextant::features_basic {
@@ -15,25 +16,8 @@ using namespace plugin;
 
 namespace {
 
-const char *const names[] = {"row_nnz_max",
-                             "row_nnz_min",
-                             "row_nnz_std",
-                             "empty_rows",
-                             "row_nnz_third",
-                             "row_nnz_above_third",
-                             "row_nnz_sum_ceil_4",
-                             "row_nnz_sum_ceil_8",
-                             "row_nnz_sum_ceil_16",
-                             "row_nnz_sum_ceil_32",
-                             "row_nnz_sum_max_of_8",
-                             "row_nnz_sum_max_of_32",
-                             "row_imbalance_2",
-                             "row_imbalance_4",
-                             "row_imbalance_8",
-                             "row_imbalance_16",
-                             "row_imbalance_32",
-                             "row_imbalance_64",
-                             nullptr};
+const char *const names[] = {SXT_FEATURES_OF_LENGTHS, SXT_FEATURES_OF_CEILINGS, SXT_FEATURES_OF_SLICES,
+                             SXT_FEATURES_OF_PARTS, nullptr};
 const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 1, 0, nullptr};
 
 constexpr std::int64_t bins = 1024;    // rows of this many entries and more share what follows the histogram

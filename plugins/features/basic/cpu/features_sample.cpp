@@ -11,6 +11,7 @@
 
 #include "features.hpp"
 #include "footprint.hpp"
+#include "plugins/features/shared/names.hpp"
 #include "sample_fills.hpp"
 #include "sextant/sdk/cpu/csr.hpp"
 
@@ -20,28 +21,9 @@ using namespace plugin;
 
 namespace {
 
-const char *const names[] = {"x_line_fraction",
-                             "x_window_footprint_32k",
-                             "x_window_footprint_1m",
-                             "x_window_footprint_32m",
-                             "x_miss_32k",
-                             "x_miss_1m",
-                             "x_miss_32m",
-                             "x_miss_unit_cache",
-                             "x_miss_cache",
-                             "block_fill_2",
-                             "block_fill_3",
-                             "block_fill_4",
-                             "block_fill_5",
-                             "block_fill_6",
-                             "block_fill_7",
-                             "block_fill_8",
-                             "bandwidth_least",
-                             "diagonals_least",
-                             "strips_of_8",
-                             "strips_of_8_gathered",
+const char *const names[] = {SXT_FEATURES_OF_X, SXT_FEATURES_OF_BLOCKS, SXT_FEATURES_OF_BANDS, SXT_FEATURES_OF_STRIPS,
                              nullptr};
-constexpr int n_x = 9, n_blocks = most_fill_size - least_fill_size + 1, n_bands = 2, n_strips = 2;
+constexpr int n_x = 6, n_blocks = most_fill_size - least_fill_size + 1, n_bands = 2, n_strips = 2;
 const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 2, 0, nullptr};
 
 constexpr std::int64_t many = 50000;       // entries from which a team is faster despite its forks
@@ -189,7 +171,6 @@ void tell_x(const Footprint &f, const sxt_csr &a, const State &state, double *va
   const double entry = static_cast<double>(value_bytes(a.s.value_type) + index_bytes(a.s.index_type));
   const double nnz = static_cast<double>(a.s.nnz), window = std::min(1024.0, nnz);
   *values++ = nnz > 0 ? f.lines(window) / window : 0;
-  for (double bytes : {small_cache, middle_cache, large_cache}) *values++ = 64 * f.lines(std::min(nnz, bytes / entry));
   for (double bytes : {small_cache, middle_cache, large_cache}) *values++ = f.misses(bytes, entry);
   *values++ = f.misses(static_cast<double>(state.launch[1]), entry);
   *values++ = f.misses(static_cast<double>(state.launch[2]), entry);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // features.sizes.cpu, tier 0: from the numbers of rows, columns and entries. And helpers of every kernel here.
 #include "features.hpp"
+#include "plugins/features/shared/names.hpp"
 #include "sextant/sdk/cpu/csr.hpp"
 #include "sextant/sdk/describe.hpp"
 
@@ -32,7 +33,7 @@ sxt_kernel feature_kernel(const char *name, const char *description, const sxt_f
 
 namespace {
 
-const char *const names[] = {"row_nnz_mean", "density", nullptr};
+const char *const names[] = {SXT_FEATURES_OF_SIZES, nullptr};
 const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 0, 0, nullptr};
 
 sxt_status candidates(const sxt_query *, const sxt_features *, const sxt_machine *, const sxt_filled *,

@@ -105,12 +105,15 @@ void with_row_ptr(const sxt_csr &a, F &&f) {
     f(static_cast<const std::int64_t *>(a.row_ptr));
 }
 
-// Scratch as a struct of results, cleared.
-template <class T>
-T *cleared_scratch(const sxt_exec *exec, std::uint64_t bytes) {
+inline void need_lent(const sxt_exec *exec, std::uint64_t bytes) {
   if (bytes > exec->scratch_bytes)
     throw plugin::cuda::Failure(SXT_E_STATE, "%llu bytes of scratch lent, %llu needed",
                                 (unsigned long long)exec->scratch_bytes, (unsigned long long)bytes);
+}
+// Scratch as a struct of results, cleared.
+template <class T>
+T *cleared_scratch(const sxt_exec *exec, std::uint64_t bytes) {
+  need_lent(exec, bytes);
   plugin::cuda::fill_bytes(exec, exec->scratch, 0, bytes, "clear counters");
   return static_cast<T *>(exec->scratch);
 }

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "features.cuh"
+#include "plugins/features/shared/names.hpp"
 #include "sextant/sdk/cuda/storage.hpp"
 
 namespace sextant::features_cuda {
@@ -12,8 +13,7 @@ using namespace plugin;
 
 namespace {
 
-const char *const names[] = {"bandwidth",        "diagonals",           "diagonal_fill",
-                             "column_span_mean", "symmetric_diagonals", nullptr};
+const char *const names[] = {SXT_FEATURES_OF_COLUMNS, nullptr};
 const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 3, 0, nullptr};
 constexpr int threads = 256;
 constexpr std::int64_t own_entries = 8, most_blocks = 528;

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "cuts.cuh"
+#include "plugins/features/shared/names.hpp"
 #include "plugins/formats/hyb.hpp"
 #include "tiles.cuh"
 #include "windows.cuh"
@@ -18,31 +19,17 @@ using namespace plugin;
 
 namespace {
 
-const char *const names[] = {"row_nnz_max",
-                             "row_nnz_min",
-                             "row_nnz_std",
-                             "empty_rows",
-                             "row_nnz_third",
-                             "row_nnz_above_third",
+const char *const names[] = {SXT_FEATURES_OF_LENGTHS,
                              "row_nnz_sum_ceil_2",
-                             "row_nnz_sum_ceil_4",
-                             "row_nnz_sum_ceil_8",
-                             "row_nnz_sum_ceil_16",
-                             "row_nnz_sum_ceil_32",
+                             SXT_FEATURES_OF_CEILINGS,
                              "warp_steps_1",
                              "warp_steps_2",
                              "warp_steps_4",
                              "warp_steps_8",
                              "warp_steps_16",
                              "warp_steps_32",
-                             "row_nnz_sum_max_of_8",
-                             "row_nnz_sum_max_of_32",
-                             "row_imbalance_2",
-                             "row_imbalance_4",
-                             "row_imbalance_8",
-                             "row_imbalance_16",
-                             "row_imbalance_32",
-                             "row_imbalance_64",
+                             SXT_FEATURES_OF_SLICES,
+                             SXT_FEATURES_OF_PARTS,
                              "row_nnz_sum_max_of_32_sorted",
                              "row_run_32",
                              "row_rises",

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "plugins/features/shared/footprint.hpp"
+#include "plugins/features/shared/names.hpp"
 #include "sample.cuh"
 
 namespace sextant::features_cuda {
@@ -15,15 +16,7 @@ using namespace plugin;
 
 namespace {
 
-const char *const names[] = {"x_line_fraction",
-                             "x_window_footprint_32k",
-                             "x_window_footprint_1m",
-                             "x_window_footprint_32m",
-                             "x_miss_32k",
-                             "x_miss_1m",
-                             "x_miss_32m",
-                             "x_miss_unit_cache",
-                             "x_miss_cache",
+const char *const names[] = {SXT_FEATURES_OF_X,
                              "x_sector_miss_unit",
                              "x_sector_miss_cache",
                              "x_sectors_1",
@@ -38,13 +31,7 @@ const char *const names[] = {"x_line_fraction",
                              "x_tags_8",
                              "x_tags_16",
                              "x_tags_32",
-                             "block_fill_2",
-                             "block_fill_3",
-                             "block_fill_4",
-                             "block_fill_5",
-                             "block_fill_6",
-                             "block_fill_7",
-                             "block_fill_8",
+                             SXT_FEATURES_OF_BLOCKS,
                              "block_row_most_2",
                              "block_row_most_3",
                              "block_row_most_4",
@@ -52,11 +39,10 @@ const char *const names[] = {"x_line_fraction",
                              "block_row_most_6",
                              "block_row_most_7",
                              "block_row_most_8",
-                             "bandwidth_least",
-                             "diagonals_least",
+                             SXT_FEATURES_OF_BANDS,
                              "hub_share",
                              nullptr};
-constexpr int at_x = 0, n_x = 11, at_requests = n_x, n_requests = 2 * widths, at_blocks = at_requests + n_requests,
+constexpr int at_x = 0, n_x = 8, at_requests = n_x, n_requests = 2 * widths, at_blocks = at_requests + n_requests,
               n_blocks = 2 * fill_sizes + 2, at_hubs = at_blocks + n_blocks;
 static_assert(at_hubs + 2 == std::size(names));
 
@@ -146,7 +132,6 @@ void tell_x(const SampleCounts &counts, const SamplePlan &plan, const sxt_csr &a
   const double entry = static_cast<double>(value_bytes(a.s.value_type) + index_bytes(a.s.index_type));
   const double unit_cache = static_cast<double>(state.launch[1]), cache = static_cast<double>(state.launch[2]);
   *values++ = nnz > 0 ? lines.lines(window) / window : 0;
-  for (double bytes : {0x1p15, 0x1p20, 0x1p25}) *values++ = 64 * lines.lines(std::min(nnz, bytes / entry));
   for (double bytes : {0x1p15, 0x1p20, 0x1p25, unit_cache, cache}) *values++ = lines.misses(bytes, entry);
   *values++ = nnz > 0 ? asked_by_units(sectors, nnz, static_cast<double>(state.launch[3]), 0.75 * unit_cache) : 0;
   *values++ = sectors.misses(cache, entry);

@@ -82,9 +82,7 @@ sxt_status tell_transpose(const sxt_csr &a, const Asked &asked, const sxt_exec *
   transpose.s.offset_type = sizeof(Offset) == 4 ? SXT_I32 : SXT_I64;
   const std::int64_t rows = transpose.s.rows;
   const Room room(rows, a.s.nnz);
-  if (exec->scratch_bytes < room.bytes)
-    throw cuda::Failure(SXT_E_STATE, "%llu bytes of scratch lent, %llu needed", (unsigned long long)exec->scratch_bytes,
-                        (unsigned long long)room.bytes);
+  need_lent(exec, room.bytes);
   auto *row_ptr = reinterpret_cast<Offset *>(static_cast<char *>(exec->scratch) + room.pointers_at);
   auto *totals = reinterpret_cast<Offset *>(static_cast<char *>(exec->scratch) + room.totals_at);
   cuda::fill_bytes(exec, row_ptr, 0, static_cast<std::uint64_t>(rows + 1) * sizeof(Offset), "clear counters");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "features.cuh"
+#include "plugins/features/shared/names.hpp"
 #include "sextant/sdk/describe.hpp"
 
 using namespace sextant::plugin;
@@ -40,7 +41,7 @@ sxt_status prepare_sizes(const sxt_problem *problem, const sxt_candidate *, cons
   });
 }
 
-const char *const names[] = {"row_nnz_mean", "density", nullptr};
+const char *const names[] = {SXT_FEATURES_OF_SIZES, nullptr};
 const sxt_features_ops ops = {sizeof(sxt_features_ops), names, 0, 0, nullptr};
 
 sxt_status candidates(const sxt_query *, const sxt_features *, const sxt_machine *machine, const sxt_filled *,

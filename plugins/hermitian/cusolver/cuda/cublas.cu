@@ -4,8 +4,6 @@
 // is filled first.
 #include <cublas_v2.h>
 
-#include <memory>
-
 #include "vendor.cuh"
 
 namespace sextant::hermitian_vendor {
@@ -22,15 +20,12 @@ struct Cublas : VendorLibrary {
   Factor *factor[4];  // f32, f64, c64, c128
   Solve *solve[4];
 
-  static constexpr const char *names[] = {"libcublas.so.13", "libcublas.so.12"};
+  using Handle = cublasHandle_t;
+  static constexpr const char *title = "cuBLAS", *names[] = {"libcublas.so.13", "libcublas.so.12"};
+  static constexpr auto success = CUBLAS_STATUS_SUCCESS, no_memory = CUBLAS_STATUS_ALLOC_FAILED;
   Cublas() : VendorLibrary(names) {
     find(create, "cublasCreate_v2"), find(destroy, "cublasDestroy_v2"), find(set_stream, "cublasSetStream_v2");
-    const char letters[] = {'S', 'D', 'C', 'Z'};
-    for (int i = 0; i < 4; ++i) {
-      const std::string name = std::string("cublas") + letters[i];
-      find(factor[i], (name + "getrfBatched").c_str());
-      find(solve[i], (name + "getrsBatched").c_str());
-    }
+    find_types(factor, "cublas%getrfBatched"), find_types(solve, "cublas%getrsBatched");
   }
   static const Cublas &instance() {
     static const Cublas library;
@@ -38,12 +33,8 @@ struct Cublas : VendorLibrary {
   }
 };
 
-struct Session {
-  cublasHandle_t handle = nullptr;
-  ~Session() {
-    if (handle) Cublas::instance().destroy(handle);
-  }
-};
+using Session = VendorSession<Cublas>;
+constexpr auto checked = vendor_checked<Cublas, cublasStatus_t>;
 
 // The layout of scratch, for `batch` systems of order n. Inactive systems share the spare place, where the library
 // works on them.
@@ -135,26 +126,11 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
                    void **) {
-  if (!Cublas::instance().is_open())
-    return error(exec, SXT_E_NOT_SUPPORTED, "cuBLAS cannot be used: %s", Cublas::instance().why());
+  if (const sxt_status status = vendor_opened<Cublas>(exec)) return status;
   const sxt_status status = cuda::load(exec, write_infos);
   if (status != SXT_OK) return status;
   return with_value_type(problem->query->value_type,
                          [&](auto tag) { return cuda::load(exec, fill_whole_systems<typename decltype(tag)::type>); });
-}
-
-sxt_status checked(const sxt_exec *exec, cublasStatus_t status, const char *step) {
-  if (status == CUBLAS_STATUS_SUCCESS) return SXT_OK;
-  return error(exec, status == CUBLAS_STATUS_ALLOC_FAILED ? SXT_E_MEMORY : SXT_E_DEVICE,
-               "cuBLAS could not %s: status %d", step, static_cast<int>(status));
-}
-
-sxt_status open(const void *, const sxt_filled *, const sxt_exec *exec, void **out) {
-  return guard(exec, [&] {
-    auto session = std::make_unique<Session>();
-    const sxt_status status = checked(exec, Cublas::instance().create(&session->handle), "make a handle");
-    return status == SXT_OK ? give(session.release(), out) : status;
-  });
 }
 
 sxt_status factor_and_solve(const sxt_hermitian_args &args, const sxt_exec *exec, cublasHandle_t handle,
@@ -184,8 +160,7 @@ sxt_status run(const void *, void *opened, const sxt_head *head, const sxt_exec 
     return error(exec, SXT_E_NOT_SUPPORTED, "a leading dimension of %lld is too far above the order %lld for it",
                  (long long)args.ldb, (long long)args.n_max);
   const std::uint64_t value = value_bytes(args.value_type);
-  if (exec->scratch_bytes < Scratch::bytes(args.batch, args.n_max, args.n_rhs, value))
-    return error(exec, SXT_E_STATE, "%llu bytes of scratch are too few", (unsigned long long)exec->scratch_bytes);
+  if (const sxt_status few = need_scratch(exec, Scratch::bytes(args.batch, args.n_max, args.n_rhs, value))) return few;
   const Scratch scratch(exec->scratch, args.batch, args.n_max, value);
   cublasHandle_t handle = static_cast<Session *>(opened)->handle;
   const cudaStream_t stream = cuda::stream_of(*exec);
@@ -214,7 +189,7 @@ const sxt_kernel cublas_kernel = [] {
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;
-  k.open = open;
+  k.open = Session::open;
   k.close = destroy<Session>;
   return k;
 }();

@@ -2,12 +2,10 @@
 // hermitian.cusolver_streams.cuda: cuSOLVER's potrf for one system a call, calls dealt out over 16 streams. Programs
 // did this before batched calls existed; for large orders it is still the faster half of cuSOLVER. To compare with,
 // only in measurements.
-#include <cusolverDn.h>
-
 #include <array>
 #include <memory>
 
-#include "vendor.cuh"
+#include "cusolver.cuh"
 
 namespace sextant::hermitian_vendor {
 namespace {
@@ -17,27 +15,17 @@ constexpr int lanes = 16;
 using Factor = cusolverStatus_t(cusolverDnHandle_t, cublasFillMode_t, int, void *, int, void *, int, int *);
 using FactorSize = cusolverStatus_t(cusolverDnHandle_t, cublasFillMode_t, int, void *, int, int *);
 
-struct CusolverOfOne : VendorLibrary {
-  decltype(cusolverDnCreate) *create;
-  decltype(cusolverDnDestroy) *destroy;
-  decltype(cusolverDnSetStream) *set_stream;
+struct CusolverOfOne : CusolverHandles {
   Factor *factor[4];  // f32, f64, c64, c128
   FactorSize *size[4];
-
-  static constexpr const char *names[] = {"libcusolver.so.12", "libcusolver.so.11"};
-  CusolverOfOne() : VendorLibrary(names) {
-    find(create, "cusolverDnCreate"), find(destroy, "cusolverDnDestroy"), find(set_stream, "cusolverDnSetStream");
-    const char letters[] = {'S', 'D', 'C', 'Z'};
-    for (int i = 0; i < 4; ++i) {
-      const std::string name = std::string("cusolverDn") + letters[i] + "potrf";
-      find(factor[i], name.c_str()), find(size[i], (name + "_bufferSize").c_str());
-    }
-  }
+  CusolverOfOne() { find_types(factor, "cusolverDn%potrf"), find_types(size, "cusolverDn%potrf_bufferSize"); }
   static const CusolverOfOne &instance() {
     static const CusolverOfOne library;
     return library;
   }
 };
+
+constexpr auto checked = vendor_checked<CusolverOfOne, cusolverStatus_t>;
 
 // A stream with its own handle, and the event at the end of its part of a run.
 struct Lane {
@@ -85,14 +73,7 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 }
 
 sxt_status prepare(const sxt_problem *, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec, void **) {
-  if (CusolverOfOne::instance().is_open()) return SXT_OK;
-  return error(exec, SXT_E_NOT_SUPPORTED, "cuSOLVER cannot be used: %s", CusolverOfOne::instance().why());
-}
-
-sxt_status checked(const sxt_exec *exec, cusolverStatus_t status, const char *step) {
-  if (status == CUSOLVER_STATUS_SUCCESS) return SXT_OK;
-  return error(exec, status == CUSOLVER_STATUS_ALLOC_FAILED ? SXT_E_MEMORY : SXT_E_DEVICE,
-               "cuSOLVER could not %s: status %d", step, static_cast<int>(status));
+  return vendor_opened<CusolverOfOne>(exec);
 }
 
 sxt_status open(const void *, const sxt_filled *, const sxt_exec *exec, void **out) {
@@ -140,8 +121,8 @@ sxt_status run(const void *, void *opened, const sxt_head *head, const sxt_exec 
   if (const sxt_status wrong = fits_library(args, exec)) return wrong;
   if (args.active || args.a_array)
     return error(exec, SXT_E_NOT_SUPPORTED, "neither masks nor pointers: the host cannot see them");
-  if (exec->scratch_bytes < lanes * aligned(room(args.n_max) * value_bytes(args.value_type)))
-    return error(exec, SXT_E_STATE, "%llu bytes of scratch are too few", (unsigned long long)exec->scratch_bytes);
+  if (const sxt_status few = need_scratch(exec, lanes * aligned(room(args.n_max) * value_bytes(args.value_type))))
+    return few;
   const cudaStream_t stream = cuda::stream_of(*exec);
   sxt_status status = cuda::check(exec, cudaEventRecord(session.begun, stream), "record an event");
   for (const Lane &lane : session.all)

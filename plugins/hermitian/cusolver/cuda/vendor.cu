@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hermitian.cusolver.cuda: cuSOLVER's potrfBatched and potrsBatched, to compare with and to fall back on. The library
 // has neither masks nor infos of the input: inactive systems are replaced by a spare place.
-#include <cusolverDn.h>
-
-#include <memory>
-
+#include "cusolver.cuh"
 #include "sextant/sdk/describe.hpp"
-#include "vendor.cuh"
 
 namespace sextant::hermitian_vendor {
 namespace {
@@ -14,35 +10,18 @@ namespace {
 using Factor = cusolverStatus_t(cusolverDnHandle_t, cublasFillMode_t, int, void **, int, int *, int);
 using Solve = cusolverStatus_t(cusolverDnHandle_t, cublasFillMode_t, int, int, void **, int, void **, int, int *, int);
 
-struct Cusolver : VendorLibrary {
-  decltype(cusolverDnCreate) *create;
-  decltype(cusolverDnDestroy) *destroy;
-  decltype(cusolverDnSetStream) *set_stream;
+struct Cusolver : CusolverHandles {
   Factor *factor[4];  // f32, f64, c64, c128
   Solve *solve[4];
-
-  static constexpr const char *names[] = {"libcusolver.so.12", "libcusolver.so.11"};
-  Cusolver() : VendorLibrary(names) {
-    find(create, "cusolverDnCreate"), find(destroy, "cusolverDnDestroy"), find(set_stream, "cusolverDnSetStream");
-    const char letters[] = {'S', 'D', 'C', 'Z'};
-    for (int i = 0; i < 4; ++i) {
-      const std::string name = std::string("cusolverDn") + letters[i];
-      find(factor[i], (name + "potrfBatched").c_str());
-      find(solve[i], (name + "potrsBatched").c_str());
-    }
-  }
+  Cusolver() { find_types(factor, "cusolverDn%potrfBatched"), find_types(solve, "cusolverDn%potrsBatched"); }
   static const Cusolver &instance() {
     static const Cusolver library;
     return library;
   }
 };
 
-struct Session {
-  cusolverDnHandle_t handle = nullptr;
-  ~Session() {
-    if (handle) Cusolver::instance().destroy(handle);
-  }
-};
+using Session = VendorSession<Cusolver>;
+constexpr auto checked = vendor_checked<Cusolver, cusolverStatus_t>;
 
 // The layout of scratch, for `batch` systems of order n.
 struct Scratch {
@@ -147,26 +126,11 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
                    void **) {
-  if (!Cusolver::instance().is_open())
-    return error(exec, SXT_E_NOT_SUPPORTED, "cuSOLVER cannot be used: %s", Cusolver::instance().why());
+  if (const sxt_status status = vendor_opened<Cusolver>(exec)) return status;
   return with_value_type(problem->query->value_type, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const sxt_status status = cuda::load(exec, place_systems<T>);
     return status == SXT_OK ? cuda::load(exec, finish_infos<T>) : status;
-  });
-}
-
-sxt_status checked(const sxt_exec *exec, cusolverStatus_t status, const char *step) {
-  if (status == CUSOLVER_STATUS_SUCCESS) return SXT_OK;
-  return error(exec, status == CUSOLVER_STATUS_ALLOC_FAILED ? SXT_E_MEMORY : SXT_E_DEVICE,
-               "cuSOLVER could not %s: status %d", step, static_cast<int>(status));
-}
-
-sxt_status open(const void *, const sxt_filled *, const sxt_exec *exec, void **out) {
-  return guard(exec, [&] {
-    auto session = std::make_unique<Session>();
-    const sxt_status status = checked(exec, Cusolver::instance().create(&session->handle), "make a handle");
-    return status == SXT_OK ? give(session.release(), out) : status;
   });
 }
 
@@ -231,8 +195,8 @@ sxt_status run(const void *, void *opened, const sxt_head *head, const sxt_exec 
   if (const sxt_status wrong = check_hermitian_args(args, exec)) return wrong;
   if (args.batch == 0) return SXT_OK;
   if (const sxt_status wrong = fits_library(args, exec)) return wrong;
-  if (exec->scratch_bytes < Scratch::bytes(args.batch, args.n_max, value_bytes(args.value_type)))
-    return error(exec, SXT_E_STATE, "%llu bytes of scratch are too few", (unsigned long long)exec->scratch_bytes);
+  if (const sxt_status few = need_scratch(exec, Scratch::bytes(args.batch, args.n_max, value_bytes(args.value_type))))
+    return few;
   cusolverDnHandle_t handle = static_cast<Session *>(opened)->handle;
   const sxt_status status =
       checked(exec, Cusolver::instance().set_stream(handle, cuda::stream_of(*exec)), "take the stream");
@@ -256,7 +220,7 @@ const sxt_kernel cusolver_kernel = [] {
   k.applicable = applicable;
   k.candidates = candidates;
   k.prepare = prepare;
-  k.open = open;
+  k.open = Session::open;
   k.close = destroy<Session>;
   return k;
 }();

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "sextant/sdk/cpu/threads.hpp"
 #include "sextant/sdk/cuda/exec.hpp"
 #include "sextant/sdk/hermitian_query.hpp"
 #include "sextant/sdk/vendor.hpp"

@@ -6,6 +6,7 @@
 
 #include "hermitian_pivoted.hpp"
 #include "pivoted.cuh"
+#include "sextant/sdk/cpu/threads.hpp"
 #include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/hermitian_query.hpp"
 
@@ -183,9 +184,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   const Shape &shape = shapes[state.shape];
   const std::uint64_t needed =
       shape.shared || !factors(args.phase) ? 0 : state.grid * state.elements * value_bytes(args.value_type);
-  if (needed > exec->scratch_bytes || (needed && !exec->scratch))
-    return error(exec, SXT_E_STATE, "%llu bytes of scratch lent, %llu needed", (unsigned long long)exec->scratch_bytes,
-                 (unsigned long long)needed);
+  if (const sxt_status wrong = need_scratch(exec, needed)) return wrong;
   return with_kernel(args.value_type, state.shape, [&](auto tag, auto kernel) {
     kernel<<<state.grid, static_cast<unsigned>(shape.threads), state.shared, cuda::stream_of(*exec)>>>(
         dense::set_of(args), args.phase, static_cast<std::int64_t>(state.elements),

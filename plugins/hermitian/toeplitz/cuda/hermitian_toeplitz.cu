@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "sextant/sdk/cpu/threads.hpp"
 #include "sextant/sdk/describe.hpp"
 #include "sextant/sdk/hermitian_query.hpp"
 #include "toeplitz.cuh"
@@ -114,9 +115,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   const std::int64_t blocks = std::min<std::int64_t>(state.blocks, args.batch);
   const std::uint64_t bytes =
       args.n_rhs > 1 ? static_cast<std::uint64_t>(blocks * args.n_max * args.n_rhs) * wide_bytes(args.value_type) : 0;
-  if (exec->scratch_bytes < bytes)
-    return error(exec, SXT_E_STATE, "%llu bytes of scratch lent, %llu needed", (unsigned long long)exec->scratch_bytes,
-                 (unsigned long long)bytes);
+  if (const sxt_status wrong = need_scratch(exec, bytes)) return wrong;
   return dense::with_number(args.value_type, [&](auto tag) {
     using T = typename decltype(tag)::type;
     toeplitz_systems<T><<<static_cast<unsigned>(blocks), state.threads, state.shared, cuda::stream_of(*exec)>>>(

@@ -104,10 +104,6 @@ void apply_block(const T *w, std::int64_t size, const T *r, T *z) {
   }
 }
 
-sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_machine *, sxt_message *reason) {
-  return precondition::applies(head, precondition::block_jacobi, reason);
-}
-
 sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &query = plugin::as<sxt_preconditioner_query>(head);
@@ -165,7 +161,9 @@ const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), precondition::b
 
 const sxt_kernel kernel = precondition::csr_kernel<State>(
     "preconditioner.block-jacobi.cpu", "cpu", "the inverses of diagonal blocks of 2 to 32 rows, as Cholesky factors",
-    {applicable, candidates, prepare, precondition::refresh<State, compute>, run}, &ops, plugin::cpu_terms);
+    {precondition::applicable<precondition::block_jacobi>, candidates, prepare, precondition::refresh<State, compute>,
+     run},
+    &ops, plugin::cpu_terms);
 
 }  // namespace
 

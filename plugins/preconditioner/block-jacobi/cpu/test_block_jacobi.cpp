@@ -70,15 +70,6 @@ TEST(BlockJacobi, CutsNodesThatAreTooLarge) {
   EXPECT_EQ(precondition::block_borders(0, 4, same), (std::vector<std::int32_t>{0}));
 }
 
-TEST(BlockJacobi, NeedsFewerIterationsThanJacobi) {
-  const Matrix<double> a = grid<double>(24, [](std::int32_t i) { return 1.5 + noise(i); });
-  const int plain = iterations(a, jacobi()), eight = iterations(a, kernel()),
-            all = iterations(a, kernel(), "block-jacobi:32");
-  EXPECT_GT(eight, 0);
-  EXPECT_LT(eight, plain);
-  EXPECT_LE(all, eight);
-}
-
 TEST(BlockJacobi, RefusesWhatIsNotDefiniteAndNamesTheRow) {
   Matrix<double> a;  // rows 2 and 3 form an indefinite block
   a.append_row({{0, 1}});
@@ -90,20 +81,6 @@ TEST(BlockJacobi, RefusesWhatIsNotDefiniteAndNamesTheRow) {
   EXPECT_NE(Host::sentence.find("row 3"), std::string::npos) << Host::sentence;
   a.values.back() = std::nan("");
   EXPECT_EQ(Prepared(kernel(), a.view(), SXT_F64).status, SXT_E_NOT_POSITIVE_DEFINITE);
-}
-
-TEST(BlockJacobi, ARefusedRefreshRunsNoMore) {
-  Matrix<double> a = coupled<double>(10, 1);
-  Prepared m(kernel(), a.view(), SXT_F64);
-  const std::vector<double> r(10, 1.0), z = m.apply(r);
-  std::vector<double> got;
-  for (double &value : a.values) value = -value;
-  EXPECT_EQ(m.refresh(a.view()), SXT_E_NOT_POSITIVE_DEFINITE);
-  EXPECT_EQ(m.run(r, got), SXT_E_STATE);
-  for (double &value : a.values) value = -value;
-  EXPECT_EQ(m.refresh(a.view()), SXT_OK);
-  EXPECT_EQ(m.apply(r), z);
-  EXPECT_EQ(m.run(std::vector<double>(9, 1.0), got), SXT_E_DIMENSION);
 }
 
 TEST(BlockJacobi, ReadsItsSizeFromTheMethod) {
@@ -118,13 +95,6 @@ TEST(BlockJacobi, ReadsItsSizeFromTheMethod) {
     EXPECT_NE(refusal(kernel(), other).find("the query asks for"), std::string::npos) << other;
   EXPECT_NE(refusal(kernel(), "", 5, 6).find("5 rows, 6 columns"), std::string::npos);
   EXPECT_NE(refusal(kernel(), "", 1ll << 31, 1ll << 31).find("32-bit"), std::string::npos);
-}
-
-TEST(BlockJacobi, IsAGoodMemberOfItsKind) {
-  expect_cases_pass(kernel());
-  expect_equal_bits(kernel());
-  expect_refresh_equals_prepare(kernel());
-  expect_memory_failures_survived(kernel());
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct State {
   int lanes;                       // threads a block of rows: a power of two that holds the largest
   cuda::DeviceArray first, place;  // n_blocks + 1 each: int32 first rows; int64 where a block's triangle begins
   cuda::DeviceArray values;        // lower triangles, column by column
-  cuda::DeviceArray bad;           // the first row whose pivot is not positive; all ones: none
+  device::FailedRow bad;
   bool usable = false;
 };
 
@@ -167,7 +167,7 @@ void lay_out(State &state, const sxt_csr &a, std::int64_t size, const sxt_exec *
   state.first = cuda::DeviceArray(exec, borders.size() * sizeof(std::int32_t), "block borders");
   state.place = cuda::DeviceArray(exec, place.size() * sizeof(std::int64_t), "block places");
   state.values = cuda::DeviceArray(exec, static_cast<std::uint64_t>(place.back()) * value_bytes(state.type), "blocks");
-  state.bad = cuda::DeviceArray(exec, sizeof(unsigned long long), "a word");
+  state.bad = device::FailedRow(exec);
   cuda::copy(exec, state.first.data(), borders.data(), state.first.bytes(), "block borders");
   cuda::copy(exec, state.place.data(), place.data(), state.place.bytes(), "block places");
   cuda::wait(exec);  // the host's arrays end here
@@ -176,8 +176,7 @@ void lay_out(State &state, const sxt_csr &a, std::int64_t size, const sxt_exec *
 // Throws cuda::Failure naming the first row whose pivot is not positive. Waits for the answer.
 void compute(State &state, const sxt_csr &a, const sxt_exec *exec) {
   state.usable = false;
-  auto *bad = state.bad.as<unsigned long long>();
-  cuda::fill_bytes(exec, bad, 0xff, sizeof *bad, "clear a word");
+  unsigned long long *const bad = state.bad.clear(exec);
   if (state.n_blocks > 0)
     device::with_rows(state.type, a, [&](auto t, const auto &rows) {
       using T = decltype(t);
@@ -187,17 +186,9 @@ void compute(State &state, const sxt_csr &a, const sxt_exec *exec) {
           state.values.as<T>(), bad);
       cuda::need_launch("the factorisation of blocks");
     });
-  const auto row = cuda::fetch(exec, bad, "the blocks' state");
-  if (row != ~0ull)
-    throw cuda::Failure(SXT_E_NOT_POSITIVE_DEFINITE,
-                        "the diagonal block around row %llu (counting from 0) is not positive definite; block-Jacobi "
-                        "needs definite blocks, which every positive definite matrix has",
-                        row);
+  state.bad.expect_none(exec, "the diagonal block around",
+                        "block-Jacobi needs definite blocks, which every positive definite matrix has");
   state.usable = true;
-}
-
-sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_machine *, sxt_message *reason) {
-  return device::applies(head, methods::block_jacobi, reason);
 }
 
 sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
@@ -289,7 +280,8 @@ const sxt_preconditioner_ops ops{sizeof(sxt_preconditioner_ops), methods::block_
 
 const sxt_kernel kernel = device::side_by_side(methods::csr_kernel<State>(
     "preconditioner.block-jacobi.cuda", "cuda", "the inverses of diagonal blocks of 2 to 32 rows, as Cholesky factors",
-    {applicable, candidates, prepare, device::refresh<State, compute>, run, open}, &ops, cuda::cuda_terms));
+    {device::applicable<methods::block_jacobi>, candidates, prepare, device::refresh<State, compute>, run, open}, &ops,
+    cuda::cuda_terms));
 
 }  // namespace
 

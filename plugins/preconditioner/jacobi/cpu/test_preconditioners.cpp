@@ -121,14 +121,6 @@ TEST(Jacobi, RefreshTakesNewValuesOrKeepsTheOldOnes) {
   EXPECT_EQ(Host::blocks, blocks);
 }
 
-TEST(Jacobi, OutOfMemoryIsAStatus) {
-  const int blocks = Host::blocks;
-  Host::fail_after = 0;
-  EXPECT_EQ(Prepared(jacobi(), diagonal<double>({1, 2}).view(), SXT_F64).status, SXT_E_MEMORY);
-  Host::fail_after = -1;
-  EXPECT_EQ(Host::blocks, blocks);
-}
-
 TEST(Preconditioners, AnswerToTheirMethodOnly) {
   sxt_preconditioner_query query{};
   query.m.rows = query.m.cols = 5;

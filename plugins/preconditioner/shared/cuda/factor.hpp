@@ -124,6 +124,10 @@ inline sxt_status applies(const sxt_query *head, const methods::Method &method, 
   const sxt_status status = check_matrix_types(query.m.q.value_type, query.m.matrix_type, reason);
   return status == SXT_OK ? methods::applies(head, method, reason) : status;
 }
+template <const methods::Method &method>
+sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_machine *, sxt_message *reason) {
+  return cuda::precondition::applies(head, method, reason);
+}
 
 // ---- findings of kernels
 // ---------------------------------------------------------------------------------------------
@@ -132,6 +136,27 @@ inline sxt_status applies(const sxt_query *head, const methods::Method &method, 
 struct Findings {
   unsigned long long bad;      // all ones: none
   unsigned long long row_sum;  // the bits of a double, which are ordered as the numbers for positive ones
+};
+
+// The first row around which a kernel found a system that is not positive definite, by atomicMin.
+class FailedRow {
+ public:
+  FailedRow() = default;
+  explicit FailedRow(const sxt_exec *exec) : word_(exec, sizeof(unsigned long long), "a word") {}
+  unsigned long long *clear(const sxt_exec *exec) const {
+    fill_bytes(exec, word_.data(), 0xff, word_.bytes(), "clear a word");
+    return word_.as<unsigned long long>();
+  }
+  // Throws Failure where there is one: "`what` row i is not positive definite; `advice`". Waits.
+  void expect_none(const sxt_exec *exec, const char *what, const char *advice) const {
+    const auto row = fetch(exec, word_.as<const unsigned long long>(), "the state of local systems");
+    if (row != ~0ull)
+      throw Failure(SXT_E_NOT_POSITIVE_DEFINITE, "%s row %llu (counting from 0) is not positive definite; %s", what,
+                    row, advice);
+  }
+
+ private:
+  DeviceArray word_;  // all ones: none
 };
 
 // 1 / a_ii for every row; a row without a positive, finite diagonal entry is noted.

@@ -164,11 +164,6 @@ void apply_second(const State &state, const T *r, T *z, T *u, T *t, int team) {
 }
 
 template <int order>
-sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_machine *, sxt_message *reason) {
-  return precondition::applies(head, method_of(order), reason);
-}
-
-template <int order>
 sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &query = plugin::as<sxt_preconditioner_query>(head);
@@ -246,9 +241,12 @@ template <int order>
 sxt_kernel new_method(const char *name, const char *description) {
   static const sxt_preconditioner_factors_ops ops =
       precondition::factors_ops(method_of(order), precondition::factor_pair<State>);
-  const precondition::Functions functions{applicable<order>, candidates<order>,
-                                          prepare<order>,    precondition::refresh<State, compute_again>,
-                                          run<order>,        order == 1 ? precondition::open_products<2> : nullptr};
+  const precondition::Functions functions{precondition::applicable<method_of(order)>,
+                                          candidates<order>,
+                                          prepare<order>,
+                                          precondition::refresh<State, compute_again>,
+                                          run<order>,
+                                          order == 1 ? precondition::open_products<2> : nullptr};
   return order == 1 ? precondition::factored_kernel<State>(name, "cpu", description, functions, &ops, plugin::cpu_terms)
                     : precondition::csr_kernel<State>(name, "cpu", description, functions, &ops.one, plugin::cpu_terms);
 }

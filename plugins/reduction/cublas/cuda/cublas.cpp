@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <memory>
 
 #include "sextant/plugin/kinds/reduction.h"
 #include "sextant/sdk/cuda/exec.hpp"
@@ -34,7 +33,9 @@ struct Cublas : VendorLibrary {
   decltype(cublasScasum_v2_64) *scasum;
   decltype(cublasDzasum_v2_64) *dzasum;
 
-  static constexpr const char *names[] = {"libcublas.so.13", "libcublas.so.12"};
+  using Handle = cublasHandle_t;
+  static constexpr const char *title = "cuBLAS", *names[] = {"libcublas.so.13", "libcublas.so.12"};
+  static constexpr auto success = CUBLAS_STATUS_SUCCESS, no_memory = CUBLAS_STATUS_ALLOC_FAILED;
   Cublas() : VendorLibrary(names) {
     find(create, "cublasCreate_v2"), find(destroy, "cublasDestroy_v2");
     find(set_stream, "cublasSetStream_v2"), find(set_pointer_mode, "cublasSetPointerMode_v2");
@@ -54,12 +55,8 @@ struct State {
   sxt_value_type type;
 };
 
-struct Session {
-  cublasHandle_t handle = nullptr;
-  ~Session() {
-    if (handle) Cublas::instance().destroy(handle);
-  }
-};
+using Session = VendorSession<Cublas>;
+constexpr auto checked = vendor_checked<Cublas, cublasStatus_t>;
 
 sxt_status applicable(const sxt_query *query, const sxt_features *, const sxt_machine *, sxt_message *reason) {
   const auto &q = as<sxt_reduction_query>(query);
@@ -89,23 +86,8 @@ sxt_status candidates(const sxt_query *query, const sxt_features *, const sxt_ma
 sxt_status prepare(const sxt_problem *problem, const sxt_candidate *, const sxt_filled *, const sxt_exec *exec,
                    void **state) {
   return guard(exec, [&] {
-    if (!Cublas::instance().is_open())
-      return error(exec, SXT_E_NOT_SUPPORTED, "cuBLAS cannot be used: %s", Cublas::instance().why());
+    if (const sxt_status status = vendor_opened<Cublas>(exec)) return status;
     return give(new State{problem->query->value_type}, state);
-  });
-}
-
-sxt_status checked(const sxt_exec *exec, cublasStatus_t status, const char *step) {
-  if (status == CUBLAS_STATUS_SUCCESS) return SXT_OK;
-  return error(exec, status == CUBLAS_STATUS_ALLOC_FAILED ? SXT_E_MEMORY : SXT_E_DEVICE,
-               "cuBLAS could not %s: status %d", step, static_cast<int>(status));
-}
-
-sxt_status open(const void *, const sxt_filled *, const sxt_exec *exec, void **out) {
-  return guard(exec, [&] {
-    auto session = std::make_unique<Session>();
-    const sxt_status status = checked(exec, Cublas::instance().create(&session->handle), "make a handle");
-    return status == SXT_OK ? give(session.release(), out) : status;
   });
 }
 
@@ -155,7 +137,7 @@ const sxt_kernel kernel = [] {
   k.flags = SXT_KERNEL_BASELINE | SXT_KERNEL_CAPTURABLE;
   k.term_names = cuda_terms;
   set_calls<State>(k, {applicable, candidates, prepare});
-  k.open = open;
+  k.open = Session::open;
   k.close = destroy<Session>;
   return k;
 }();

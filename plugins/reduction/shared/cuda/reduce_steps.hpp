@@ -9,6 +9,7 @@
 #pragma once
 
 #include "plugins/reduction/shared/cuda/reduce_run.hpp"
+#include "sextant/sdk/cpu/threads.hpp"
 
 namespace sextant::plugin::cuda {
 
@@ -115,9 +116,7 @@ struct Steps {
     using First = Step<Op, Operands<Op>>;
     using Next = Step<Op, PartialResults<Op>>;
     std::int64_t blocks = blocks_of(Tag<First>{}, work.n);
-    if (step_scratch_bytes(blocks) > exec->scratch_bytes)
-      return error(exec, SXT_E_STATE, "%llu bytes of scratch lent, %llu needed",
-                   (unsigned long long)exec->scratch_bytes, (unsigned long long)step_scratch_bytes(blocks));
+    if (const sxt_status few = need_scratch(exec, step_scratch_bytes(blocks))) return few;
     Acc *to = static_cast<Acc *>(exec->scratch), *other = to + blocks;
     const auto threads = static_cast<unsigned>(work.threads);
     First::launch(Pass<Op, Operands<Op>>{work.n, {work.x, work.y}, to, work.out}, static_cast<unsigned>(blocks),

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "plugins/residual/shared/residual.hpp"
+#include "sextant/sdk/cpu/threads.hpp"
 #include "sextant/sdk/cuda/memory.hpp"
 #include "sextant/sdk/cuda/numbers.hpp"
 #include "sextant/sdk/cuda/spmv.hpp"
@@ -204,9 +205,7 @@ sxt_status run(const void *opaque, void *, const sxt_head *head, const sxt_exec 
   const auto &args = as<sxt_residual_args>(head);
   const sxt_csr &a = *state.a;
   const std::uint64_t bytes = scratch_for(state.blocks, args.n_rhs);
-  if (bytes > exec->scratch_bytes)
-    return error(exec, SXT_E_STATE, "%llu bytes of scratch lent, %llu needed", (unsigned long long)exec->scratch_bytes,
-                 (unsigned long long)bytes);
+  if (const sxt_status wrong = need_scratch(exec, bytes)) return wrong;
   if (args.n_rhs <= 0) return SXT_OK;
   const Call call = {a.s.rows,
                      a.row_ptr,

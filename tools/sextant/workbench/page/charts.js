@@ -1,6 +1,28 @@
 'use strict';
 // Plots as charts that answer to the pointer, in the place of the SVG that prints.
+
+// The chart library is most of the page: it stands there as text, and is read when the first chart is drawn.
+const nonce = document.currentScript.nonce;
+function chartsAreThere() {
+  const library = document.getElementById('chart-library');
+  if (typeof Chart === 'undefined' && library && library.textContent.trim() !== '') {
+    const script = document.createElement('script');
+    script.nonce = nonce;
+    script.textContent = library.textContent;
+    document.head.append(script);  // runs at once
+    library.remove();
+  }
+  return typeof Chart !== 'undefined';
+}
+
 const colours = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#888888', '#B8A900'];
+
+// Does it when the page has been painted; one in the background is not painted.
+function afterPaint(work) {
+  const wait = () => document.hidden ? setTimeout(work) : requestAnimationFrame(() => setTimeout(work));
+  if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', wait);
+  else wait();
+}
 
 function chartColours() {
   const style = getComputedStyle(document.body);
@@ -50,9 +72,9 @@ function chartOf(canvas, plot) {
 
 // Charts of what is visible; a hidden canvas has no size.
 function drawCharts(root) {
-  if (typeof Chart === 'undefined') return;
   for (const figure of root.querySelectorAll('figure.chart:not(.drawn)')) {
     if (figure.offsetParent === null) continue;
+    if (!chartsAreThere()) return;
     const plot = JSON.parse(figure.querySelector('script').textContent);
     const box = document.createElement('div');
     box.className = 'canvas';

@@ -50,11 +50,18 @@ if (document.body.dataset.live === 'true') {
     }
   }
 
+  // A button that is disabled loses the keyboard's focus: it has it again when it can be pressed again.
+  let left = null;
   function setBusy(busy) {
+    const focused = document.activeElement;
+    if (busy && focused && focused.matches('form button[type=submit]')) left = focused;
     for (const button of document.querySelectorAll('form button[type=submit]')) button.disabled = busy || state.read_only;
     for (const button of document.querySelectorAll('[data-needs-model] button')) button.disabled ||= !state.has_model;
     cancel.hidden = !busy;
     cancel.disabled = state.read_only;
+    if (busy || !left) return;
+    if (document.activeElement === document.body && !left.disabled) left.focus({ preventScroll: true });
+    left = null;
   }
 
   function startLive(action) {
@@ -62,7 +69,9 @@ if (document.body.dataset.live === 'true') {
     liveChart = null;
     for (const figure of document.querySelectorAll('figure.live')) figure.hidden = figure.dataset.liveOf !== action;
     const figure = document.querySelector(`figure.live[data-live-of="${action}"]`);
-    if (!figure || typeof Chart === 'undefined') return;
+    if (!figure) return;
+    figure.hidden = !chartsAreThere();
+    if (figure.hidden) return;
     const solving = action === 'generate';
     const series = (name, line, marks) => ({ name, points: [], line, marks, guide: false, colour: null });
     try {
@@ -212,12 +221,14 @@ if (document.body.dataset.live === 'true') {
       if (input.name === 'matrix' && input.value !== '' && form.elements.generate) form.elements.generate.value = '';
       (input.type === 'file' ? upload(input) : showCommand(form)).catch(complain);
     });
-    showCommand(form);
   }
   cancel.addEventListener('click', () => postJson('/api/cancel', {}).then(refresh).catch(complain));
   document.getElementById('save-report').addEventListener('click', () => save('/api/report', 'sextant-report.html').catch(complain));
   // Another browser may have started something meanwhile.
   addEventListener('focus', () => refresh().catch(failed));
-  refresh().catch(failed);
-  fillKernels().catch(complain);
+  afterPaint(() => {
+    refresh().catch(failed);
+    document.querySelectorAll('form[data-action]').forEach(showCommand);
+    fillKernels().catch(complain);
+  });
 }

@@ -10,7 +10,7 @@ function showView(name, focus) {
     panel.hidden = !chosen;
     if (chosen && focus) tab.focus();
   }
-  drawCharts(document.getElementById(name));
+  afterPaint(() => drawCharts(document.getElementById(name)));
 }
 
 function currentView() {
