@@ -14,7 +14,7 @@ using namespace sextant::abi;
 
 namespace {
 
-sxt_calibrate_options defaults() {
+sxt_calibrate_options calibrate_defaults() {
   sxt_calibrate_options options{};
   options.struct_size = sizeof options;
   return options;
@@ -87,7 +87,7 @@ void report_models(const Profile &profile, const sxt_calibrate_options &options)
 }  // namespace
 
 void sxt_calibrate_options_init(sxt_calibrate_options *options, uint64_t struct_size) {
-  write_sized(options, struct_size, defaults());
+  write_sized(options, struct_size, calibrate_defaults());
 }
 
 sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_options *options, char *path, int64_t capacity,
@@ -95,7 +95,7 @@ sxt_status sxt_calibrate(sxt_context *context, const sxt_calibrate_options *opti
   return guarded(id_of(context), [&] {
     Context &inner = *given(context, "context").context;
     check_buffer(path, capacity);  // not after the work
-    const sxt_calibrate_options all = read_sized(options, defaults(), "options");
+    const sxt_calibrate_options all = read_sized(options, calibrate_defaults(), "options");
     const std::string file =
         all.path ? name_or_none(all.path, "options->path") : default_profile_path(inner.fingerprint());
     require(!file.empty(), SXT_E_FILE_WRITE,

@@ -30,7 +30,7 @@ namespace {
 std::uint64_t id_of(const sxt_cholesky *handle) { return handle ? handle->factor.analysis().context().id() : 0; }
 using abi::id_of;
 
-sxt_analysis_options defaults() {
+sxt_analysis_options analysis_defaults() {
   sxt_analysis_options options{};
   options.struct_size = sizeof options;
   options.factorization = SXT_LLH;
@@ -46,7 +46,7 @@ sxt_factor_options factor_defaults() {
   return options;
 }
 
-sxt_cholesky_solve_options solve_defaults() {
+sxt_cholesky_solve_options cholesky_solve_defaults() {
   sxt_cholesky_solve_options options{};
   options.struct_size = sizeof options;
   return options;
@@ -153,7 +153,7 @@ sxt_status make_analysis(sxt_matrix *a, const sxt_analysis_options *options, sxt
   return guarded(abi::id_of(a), [&] {
     of_context(a, "a");
     given(analysis, "analysis");
-    const cholesky::Settings settings = settings_of(read_sized(options, defaults(), "options"), *a);
+    const cholesky::Settings settings = settings_of(read_sized(options, analysis_defaults(), "options"), *a);
     auto handle = std::make_unique<sxt_analysis>();
     handle->index_base = a->index_base;
     handle->analysis = counting_from(a->index_base, [&] { return make(settings); });
@@ -164,13 +164,13 @@ sxt_status make_analysis(sxt_matrix *a, const sxt_analysis_options *options, sxt
 }  // namespace
 
 void sxt_analysis_options_init(sxt_analysis_options *options, uint64_t struct_size) {
-  write_sized(options, struct_size, defaults());
+  write_sized(options, struct_size, analysis_defaults());
 }
 void sxt_factor_options_init(sxt_factor_options *options, uint64_t struct_size) {
   write_sized(options, struct_size, factor_defaults());
 }
 void sxt_cholesky_solve_options_init(sxt_cholesky_solve_options *options, uint64_t struct_size) {
-  write_sized(options, struct_size, solve_defaults());
+  write_sized(options, struct_size, cholesky_solve_defaults());
 }
 
 sxt_status sxt_analysis_create(sxt_matrix *a, const sxt_analysis_options *options, sxt_analysis **analysis) {
@@ -254,7 +254,7 @@ sxt_status sxt_cholesky_solve(const sxt_cholesky *cholesky, int64_t n, int64_t n
   return guarded(id_of(cholesky), [&] {
     given(cholesky, "cholesky");
     const cholesky::SolveCall call =
-        call_of(*cholesky, n, n_rhs, b, ldb, x, ldx, read_sized(options, solve_defaults(), "options"));
+        call_of(*cholesky, n, n_rhs, b, ldb, x, ldx, read_sized(options, cholesky_solve_defaults(), "options"));
     if (report) check_sized(report, "report");
     sxt_cholesky_solve_report answer{};
     answer.struct_size = sizeof answer;

@@ -10,7 +10,7 @@ using namespace sextant::abi;
 
 namespace {
 
-sxt_context_options defaults() {
+sxt_context_options context_defaults() {
   sxt_context_options options{};
   options.struct_size = sizeof options;
   options.log_level = SXT_LOG_WARNING;
@@ -48,13 +48,13 @@ ContextSettings settings_of(const sxt_context_options &options) {
 }  // namespace
 
 void sxt_context_options_init(sxt_context_options *options, uint64_t struct_size) {
-  write_sized(options, struct_size, defaults());
+  write_sized(options, struct_size, context_defaults());
 }
 
 sxt_status sxt_context_create(const sxt_context_options *options, sxt_context **context) {
   return guarded(0, [&] {
     given(context, "context");
-    const ContextSettings settings = settings_of(read_sized(options, defaults(), "options"));
+    const ContextSettings settings = settings_of(read_sized(options, context_defaults(), "options"));
     auto made = std::make_unique<sxt_context>(sxt_context{std::make_shared<Context>(settings)});
     *context = made.release();
   });

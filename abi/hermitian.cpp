@@ -22,9 +22,9 @@ namespace {
 
 constexpr sxt_space contexts_own = -1;
 
-std::uint64_t id_of(const sxt_hermitian *handle) { return handle ? handle->batch.context().id() : 0; }
+std::uint64_t hermitian_id(const sxt_hermitian *handle) { return handle ? handle->batch.context().id() : 0; }
 
-sxt_hermitian_options defaults() {
+sxt_hermitian_options hermitian_defaults() {
   sxt_hermitian_options options{};
   options.value_type = SXT_F64;
   options.triangle = SXT_LOWER;
@@ -68,8 +68,8 @@ HermitianSettings settings_of(const Context &context, const sxt_hermitian_option
   return s;
 }
 
-sxt_status run(sxt_hermitian *hermitian, std::int32_t phase, const sxt_hermitian_set *set) {
-  return guarded(id_of(hermitian), [&] {
+sxt_status run_phase(sxt_hermitian *hermitian, std::int32_t phase, const sxt_hermitian_set *set) {
+  return guarded(hermitian_id(hermitian), [&] {
     PlacedHermitian &batch = given(hermitian, "hermitian").batch;
     present(set, "set");
     batch.run(phase, read_sized(set, sxt_hermitian_set{}, "set"));
@@ -79,7 +79,7 @@ sxt_status run(sxt_hermitian *hermitian, std::int32_t phase, const sxt_hermitian
 }  // namespace
 
 void sxt_hermitian_options_init(sxt_hermitian_options *options, uint64_t struct_size) {
-  write_sized(options, struct_size, defaults());
+  write_sized(options, struct_size, hermitian_defaults());
 }
 void sxt_hermitian_set_init(sxt_hermitian_set *set, uint64_t struct_size) {
   write_sized(set, struct_size, sxt_hermitian_set{});
@@ -90,30 +90,30 @@ sxt_status sxt_hermitian_create(sxt_context *context, const sxt_hermitian_option
     const std::shared_ptr<Context> &inner = given(context, "context").context;
     present(options, "options");
     given(hermitian, "hermitian");
-    HermitianSettings settings = settings_of(*inner, read_sized(options, defaults(), "options"));
+    HermitianSettings settings = settings_of(*inner, read_sized(options, hermitian_defaults(), "options"));
     if (!settings.kernel.empty()) inner->check_names(SXT_KIND_HERMITIAN, settings.kernel);
     *hermitian = std::make_unique<sxt_hermitian>(inner, std::move(settings)).release();
   });
 }
 
 sxt_status sxt_hermitian_factor(sxt_hermitian *hermitian, const sxt_hermitian_set *set) {
-  return run(hermitian, SXT_HERMITIAN_FACTOR, set);
+  return run_phase(hermitian, SXT_HERMITIAN_FACTOR, set);
 }
 sxt_status sxt_hermitian_solve(sxt_hermitian *hermitian, const sxt_hermitian_set *set) {
-  return run(hermitian, SXT_HERMITIAN_SOLVE, set);
+  return run_phase(hermitian, SXT_HERMITIAN_SOLVE, set);
 }
 sxt_status sxt_hermitian_factor_solve(sxt_hermitian *hermitian, const sxt_hermitian_set *set) {
-  return run(hermitian, SXT_HERMITIAN_FACTOR_SOLVE, set);
+  return run_phase(hermitian, SXT_HERMITIAN_FACTOR_SOLVE, set);
 }
 
 sxt_status sxt_hermitian_get_report(const sxt_hermitian *hermitian, sxt_hermitian_report *report) {
-  return guarded(id_of(hermitian),
+  return guarded(hermitian_id(hermitian),
                  [&] { answer_sized(report, given(hermitian, "hermitian").batch.report(), "report"); });
 }
 
 sxt_status sxt_hermitian_explain(const sxt_hermitian *hermitian, int32_t form, char *buffer, int64_t capacity,
                                  int64_t *length) {
-  return guarded(id_of(hermitian), [&] {
+  return guarded(hermitian_id(hermitian), [&] {
     const Explanation explanation = given(hermitian, "hermitian").batch.explain();
     require(form == SXT_TEXT || form == SXT_JSON, SXT_E_ARGUMENT, "form ", form,
             " is not SXT_TEXT (0) or SXT_JSON (1)");

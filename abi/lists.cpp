@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is loaded, what was refused, and checking a plugin.
+#include <algorithm>
 #include <filesystem>
-#include <regex>
 #include <set>
+#include <string_view>
 
 #include "abi/handles.hpp"
 #include "abi/sized.hpp"
@@ -74,9 +75,17 @@ std::string sentence_of(const conformance::CheckLine &line) {
 
 // The size that the description of a case names first, such as "40 x 3000" or "n = 7"; "" where it names none.
 std::string size_in(const std::string &description) {
-  static const std::regex size("[0-9]+ x [0-9]+|n = [0-9]+");
-  std::smatch found;
-  return std::regex_search(description, found, size) ? found.str() : "";
+  static constexpr std::string_view digits = "0123456789";
+  const std::string_view all = description;
+  const auto after_number = [all](std::size_t at) { return std::min(all.find_first_not_of(digits, at), all.size()); };
+  for (std::size_t begin = 0; begin < all.size(); begin = std::max(begin + 1, after_number(begin))) {
+    const std::size_t first = after_number(begin);
+    const std::string_view between = first > begin ? " x " : "n = ";
+    const std::size_t second = first + between.size(), end = second < all.size() ? after_number(second) : second;
+    if (all.substr(first, between.size()) == between && end > second)
+      return std::string(all.substr(begin, end - begin));
+  }
+  return "";
 }
 
 // The evidence behind the verdict on a kernel.

@@ -19,7 +19,7 @@ using namespace sextant::abi;
 
 namespace {
 
-sxt_pcg_options defaults() {
+sxt_pcg_options pcg_defaults() {
   const PcgSettings settings;
   sxt_pcg_options options{};
   options.struct_size = sizeof options;
@@ -31,7 +31,7 @@ sxt_pcg_options defaults() {
   return options;
 }
 
-sxt_solve_options solve_defaults() {
+sxt_solve_options pcg_solve_defaults() {
   sxt_solve_options options{};
   options.struct_size = sizeof options;
   options.rtol = options.atol = options.time_limit = -1;
@@ -237,7 +237,7 @@ void create_in_world(const sxt_matrix &a, const sxt_pcg_options *options, sxt_pc
     PcgSettings settings;
     world.together(call, 0, [&](Frame &) {
       given(pcg, "pcg");
-      settings = settings_of(read_sized(options, defaults(), "options"));
+      settings = settings_of(read_sized(options, pcg_defaults(), "options"));
     });
     counting_from(a.index_base, [&] { *pcg = std::make_unique<sxt_pcg>(a.world, settings).release(); });
     (*pcg)->index_base = a.index_base;
@@ -248,7 +248,7 @@ sxt_status solve_all(sxt_pcg &pcg, const sxt_vector *b, sxt_vector *x, const sxt
                      sxt_pcg_report *report) {
   const auto settings = [&] {
     check_report(report);
-    return settings_of(read_sized(options, solve_defaults(), "options"), pcg.world->default_solve());
+    return settings_of(read_sized(options, pcg_solve_defaults(), "options"), pcg.world->default_solve());
   };
   return counting_from(pcg.index_base, [&] { return conclude(pcg, solve_in_world(pcg, b, x, settings), report); });
 }
@@ -256,10 +256,10 @@ sxt_status solve_all(sxt_pcg &pcg, const sxt_vector *b, sxt_vector *x, const sxt
 }  // namespace
 
 void sxt_pcg_options_init(sxt_pcg_options *options, uint64_t struct_size) {
-  write_sized(options, struct_size, defaults());
+  write_sized(options, struct_size, pcg_defaults());
 }
 void sxt_solve_options_init(sxt_solve_options *options, uint64_t struct_size) {
-  write_sized(options, struct_size, solve_defaults());
+  write_sized(options, struct_size, pcg_solve_defaults());
 }
 
 sxt_status sxt_pcg_create(sxt_matrix *a, const sxt_pcg_options *options, sxt_pcg **pcg) {
@@ -267,7 +267,7 @@ sxt_status sxt_pcg_create(sxt_matrix *a, const sxt_pcg_options *options, sxt_pcg
     const std::shared_ptr<Matrix> &matrix = given(a, "a").matrix;
     if (a->world) return create_in_world(*a, options, pcg);
     given(pcg, "pcg");
-    const PcgSettings settings = settings_of(read_sized(options, defaults(), "options"));
+    const PcgSettings settings = settings_of(read_sized(options, pcg_defaults(), "options"));
     *pcg = counting_from(a->index_base, [&] { return make_solver(matrix, settings); }).release();
     (*pcg)->index_base = a->index_base;
   });
@@ -282,7 +282,7 @@ sxt_status sxt_pcg_solve(sxt_pcg *pcg, const sxt_vector *b, sxt_vector *x, const
     check_apart(*pcg, 1, b->data, b->n, x->data, x->n);
     check_report(report);
     PcgSolver &solver = pcg->solver->on_device();
-    SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), solver.default_solve());
+    SolveSettings settings = settings_of(read_sized(options, pcg_solve_defaults(), "options"), solver.default_solve());
     settings.live = whole(report);
     return counting_from(pcg->index_base,
                          [&] { return conclude(*pcg, solver.solve(b->data, x->data, settings), report); });
@@ -296,7 +296,7 @@ sxt_status sxt_pcg_solve_array(sxt_pcg *pcg, int64_t n, const void *b, void *x, 
     check_apart(*pcg, 1, b, n, x, n);
     check_report(report);
     PcgSolver &solver = pcg->solver->for_arrays(b, x);
-    SolveSettings settings = settings_of(read_sized(options, solve_defaults(), "options"), solver.default_solve());
+    SolveSettings settings = settings_of(read_sized(options, pcg_solve_defaults(), "options"), solver.default_solve());
     settings.live = whole(report);
     return counting_from(pcg->index_base, [&] { return conclude(*pcg, solver.solve_array(b, x, settings), report); });
   });
@@ -311,7 +311,7 @@ sxt_status sxt_pcg_solve_block(sxt_pcg *pcg, int64_t n, int64_t n_rhs, const voi
     check_apart(*pcg, n_rhs, b, ldb, x, ldx);
     PcgSolver &solver = pcg->solver->for_arrays(b, x);
     const SolveSettings settings =
-        settings_of(read_sized(options, solve_defaults(), "options"), solver.default_solve());
+        settings_of(read_sized(options, pcg_solve_defaults(), "options"), solver.default_solve());
     return counting_from(pcg->index_base,
                          [&] { return solve_block(*pcg, solver, n_rhs, b, ldb, x, ldx, settings, reports); });
   });

@@ -16,7 +16,7 @@ using namespace sextant::abi;
 
 namespace {
 
-sxt_verify_options defaults() {
+sxt_verify_options verify_defaults() {
   const VerifySettings usual;
   sxt_verify_options options{};
   options.struct_size = sizeof options;
@@ -87,7 +87,7 @@ VerifyLine from_c(const sxt_verify_line &from) {
 }  // namespace
 
 void sxt_verify_options_init(sxt_verify_options *options, uint64_t struct_size) {
-  write_sized(options, struct_size, defaults());
+  write_sized(options, struct_size, verify_defaults());
 }
 
 sxt_status sxt_verify_model(sxt_matrix *matrix, const sxt_verify_options *options,
@@ -95,10 +95,11 @@ sxt_status sxt_verify_model(sxt_matrix *matrix, const sxt_verify_options *option
   return guarded(id_of(matrix), [&] {
     Matrix &inner = *of_context(matrix, "matrix").matrix;
     require(line != nullptr, SXT_E_ARGUMENT, "line is NULL: the measurements would be lost");
-    verify_model(inner, settings_of(read_sized(options, defaults(), "options")), [&](const VerifyLine &measured) {
-      const sxt_verify_line told = to_c(measured);
-      return line(user, &told) == 0;
-    });
+    verify_model(inner, settings_of(read_sized(options, verify_defaults(), "options")),
+                 [&](const VerifyLine &measured) {
+                   const sxt_verify_line told = to_c(measured);
+                   return line(user, &told) == 0;
+                 });
   });
 }
 

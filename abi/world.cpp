@@ -28,7 +28,7 @@ namespace {
 
 constexpr double usual_time_limit = 60;
 
-sxt_world_options defaults() {
+sxt_world_options world_defaults() {
   sxt_world_options options{};
   options.struct_size = sizeof options;
   options.time_limit = usual_time_limit;
@@ -81,7 +81,7 @@ sxt_status make_rows(sxt_world *world, RowsGiven rows, EntryArrays entries, cons
   });
 }
 
-std::uint64_t bytes_of(std::int64_t n, sxt_value_type type, std::size_t i) {
+std::uint64_t part_bytes(std::int64_t n, sxt_value_type type, std::size_t i) {
   const std::int64_t each = value_bytes(type);
   require(n >= 0, SXT_E_ARGUMENT, "lengths[", i, "] is negative (", n, ")");
   require(n <= std::numeric_limits<std::int64_t>::max() / each, SXT_E_OVERFLOW, n, " values of ", each,
@@ -102,7 +102,7 @@ sxt_status make_vector(sxt_world *world, const int64_t *lengths, sxt_value_type 
     made->type = type;
     std::int64_t n = 0;
     for (std::size_t i = 0; i < inner->own(); ++i) {
-      const std::uint64_t bytes = bytes_of(lengths[i], type, i);
+      const std::uint64_t bytes = part_bytes(lengths[i], type, i);
       require(lengths[i] <= std::numeric_limits<std::int64_t>::max() - n, SXT_E_OVERFLOW,
               "the lengths together do not fit 64 bits");
       n += lengths[i];
@@ -134,7 +134,7 @@ void sxt_comm_threads_destroy(sxt_comm_threads *threads) { destroy(threads); }
 // ---- worlds
 
 void sxt_world_options_init(sxt_world_options *options, uint64_t struct_size) {
-  write_sized(options, struct_size, defaults());
+  write_sized(options, struct_size, world_defaults());
 }
 
 sxt_status sxt_world_create(int32_t n, sxt_context *const *contexts, const sxt_comm *comm,
@@ -150,7 +150,7 @@ sxt_status sxt_world_create(int32_t n, sxt_context *const *contexts, const sxt_c
       for (int32_t i = 0; i < n; ++i) out.push_back(given(contexts[i], "an entry of contexts").context);
       return out;
     };
-    handle->world = std::make_shared<World>(own, comm, read_sized(options, defaults(), "options").time_limit);
+    handle->world = std::make_shared<World>(own, comm, read_sized(options, world_defaults(), "options").time_limit);
     *world = handle.release();
   });
 }

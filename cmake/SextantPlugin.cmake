@@ -10,8 +10,8 @@
 # CMAKE_CUDA_ARCHITECTURES, and links the shared CUDA runtime and no other CUDA library: it NEEDs libcudart by its SONAME,
 # with the toolkit's folder as RUNPATH, so that a toolkit installed as wheels works and LD_LIBRARY_PATH still comes first.
 
-# ISA_SOURCES are compiled once for each instruction set of SEXTANT_ISAS that the compiler knows (x86-64: baseline, avx2,
-# avx512; elsewhere baseline), with SXT_ISA defined to that name, so that sdk/cpu/simd.hpp can choose at run time. Such a
+# ISA_SOURCES are compiled once for baseline and each instruction set of SEXTANT_ISAS (x86-64: avx2 and avx512, both where
+# it is empty; elsewhere none), with SXT_ISA defined to that name, so that sdk/cpu/simd.hpp can choose at run time. Such a
 # file includes no C++ standard header: an inline function of it, compiled for AVX-512, could be the one the process keeps.
 
 set(SEXTANT_PLUGIN_ABI 0)
@@ -94,7 +94,11 @@ endfunction()
 function(sextant_add_isa_objects target)
   set(isas baseline)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
-    list(APPEND isas avx2 avx512)
+    foreach(isa IN ITEMS avx2 avx512)
+      if(NOT SEXTANT_ISAS OR isa IN_LIST SEXTANT_ISAS)
+        list(APPEND isas ${isa})
+      endif()
+    endforeach()
   endif()
   set(flags_baseline "")
   set(flags_avx2 -mavx2 -mfma)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Samples of schedulers of a sparse Cholesky factorisation: factorisations and solves of definite matrices on the
-// patterns of the synthetic families, made symmetric, of sizes far apart.
+// patterns of the synthetic families, made symmetric, of factor_nnz far apart.
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
@@ -25,9 +25,9 @@ namespace sextant {
 namespace {
 
 // Entries: from what is factored in some microseconds to what takes a good part of a second.
-constexpr double sizes[] = {2e3, 4e4, 5e2, 1.5e5, 8e3, 4e5, 1.2e3, 8e4, 2e4};
+constexpr double factor_nnz[] = {2e3, 4e4, 5e2, 1.5e5, 8e3, 4e5, 1.2e3, 8e4, 2e4};
 // A device needs more to be full.
-constexpr double device_sizes[] = {8e3, 3e5, 2e3, 1.2e6, 4e4, 3e6, 8e4, 6e5, 1.5e5};
+constexpr double device_factor_nnz[] = {8e3, 3e5, 2e3, 1.2e6, 4e4, 3e6, 8e4, 6e5, 1.5e5};
 constexpr double analysis_s_an_entry = 1e-6, most_of_what_is_left = 0.2, sample_s = 2e-3;
 constexpr int timed_runs = 3, ldlh_every = 4;
 constexpr double longest_s = 0.02;  // of a device's candidates, but for the best of each kernel
@@ -170,12 +170,12 @@ class System {
 
 void calibrate_cholesky(Context &context, const CalibrationSettings &settings, const CalibrationClock &clock,
                         Sampler &sampler, sxt_value_type type, double until) {
-  static_assert(std::size(sizes) == std::size(device_sizes));
+  static_assert(std::size(factor_nnz) == std::size(device_factor_nnz));
   const bool on_host = context.device().on_host();
-  const int n_sizes = static_cast<int>(std::size(sizes));
+  const int n_sizes = static_cast<int>(std::size(factor_nnz));
   for (int pass = 0; pass < n_sizes; ++pass)
     for (int family = 0; family < family_count(); ++family) {
-      const double nnz = (on_host ? sizes : device_sizes)[(2 * family + 4 * pass) % n_sizes],
+      const double nnz = (on_host ? factor_nnz : device_factor_nnz)[(2 * family + 4 * pass) % n_sizes],
                    left = until - clock.elapsed();
       if (left <= 0) return;
       if (nnz * analysis_s_an_entry > most_of_what_is_left * left || nnz * 12 > settings.most_bytes) continue;

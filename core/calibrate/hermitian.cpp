@@ -32,7 +32,7 @@ struct Point {
 };
 
 constexpr std::int64_t orders_on_the_host[] = {4, 8, 16, 32, 64, 100, 160, 256, 400};
-constexpr double flops_on_the_host = 4e7, memory_share = 0.2;  // of a device's memory, for one array of matrices
+constexpr double flops_on_the_host = 4e7, set_memory_share = 0.2;  // of a device's memory, for one array of matrices
 
 // Definite sets on a device: orders and numbers of systems spread evenly over the logarithms of both (Halton 1960), so
 // that all sizes have been seen wherever the time ends; half of the sets have more than 160 systems, three orders in
@@ -64,13 +64,13 @@ constexpr Point indefinite_points[] = {{64, 1000}, {16, 1000}, {176, 528}, {128,
 constexpr Point other_points[] = {{64, 1000}, {350, 264}, {16, 4000}, {700, 132}, {176, 528},
                                   {32, 1000}, {512, 264}, {100, 300}, {256, 64},  {1024, 132}};
 
-constexpr double hopeless = 3;  // times the best prediction
+constexpr double hopeless_system = 3;  // times the best prediction
 // Candidates that are not measured at each point; prime to the bases of the sequence, so that
 // they do not fall on one size alone.
 constexpr int others_every = 5, hopeless_every = 7;
 constexpr double short_s = 1e-3;
 constexpr double longest_s = 0.06, longest_of_others_s = 0.01;
-constexpr int timed_runs = 2, timed_short_runs = 9, least_replays = 3;
+constexpr int timed_long_runs = 2, timed_short_runs = 9, least_replays = 3;
 
 std::vector<Point> points_of(const Context &context, sxt_value_type type, double most_bytes,
                              std::span<const Point> on_a_device) {
@@ -233,9 +233,9 @@ class Set {
 };
 
 // One kind of sets, for a part of the time.
-class Stage {
+class TimedStage {
  public:
-  Stage(Context &context, const CalibrationClock &clock, Sampler &sampler, double until, std::size_t points)
+  TimedStage(Context &context, const CalibrationClock &clock, Sampler &sampler, double until, std::size_t points)
       : context_(context),
         clock_(clock),
         sampler_(sampler),
@@ -257,7 +257,7 @@ class Stage {
       const double most_s = others ? longest_of_others_s : longest_s;
       if (!Sampler::wanted(*choice->kernel) || over() || choice->run_s > most_s) continue;
       if (others && family % others_every != 0) continue;  // handles take longer to make than all our runs of a point
-      const bool behind = choice->run_s > hopeless * choices[0]->run_s;
+      const bool behind = choice->run_s > hopeless_system * choices[0]->run_s;
       if (behind && (family % hopeless_every != 0 || choice->run_s > short_s)) continue;
       if (4 * choice->run_s > 0.3 * (until_ - clock_.elapsed())) continue;
       sxt_head *const heads[] = {args};
@@ -276,7 +276,7 @@ class Stage {
       Prepared prepared(context_, choice, nullptr, nullptr);
       const std::unique_ptr<Session> session = prepared.open();
       std::vector<double> seconds;
-      for (int run = 0; run <= (choice->run_s < short_s ? timed_short_runs : timed_runs); ++run) {
+      for (int run = 0; run <= (choice->run_s < short_s ? timed_short_runs : timed_long_runs); ++run) {
         if (overwrites) set.restore();
         const double start = seconds_now();
         session->run(args);
@@ -318,13 +318,13 @@ class Stages {
   }
 
  private:
-  using Measure = void (Stages::*)(Stage &, Set &, int family) const;
+  using Measure = void (Stages::*)(TimedStage &, Set &, int family) const;
   void each_point(std::span<const Point> on_a_device, double until, int numbers, Measure measure) const {
     const double most_bytes = context_.device().on_host()
                                   ? settings_.most_bytes / 2
-                                  : memory_share * static_cast<double>(context_.machine().memory_bytes);
+                                  : set_memory_share * static_cast<double>(context_.machine().memory_bytes);
     const std::vector<Point> points = points_of(context_, type_, most_bytes, on_a_device);
-    Stage stage(context_, clock_, sampler_, until, points.size());
+    TimedStage stage(context_, clock_, sampler_, until, points.size());
     for (std::size_t i = 0; i < points.size() && !stage.over(); ++i) {
       clock_.report(text("Hermitian systems of ", value_name(type_), ", ", points[i].batch, " of order ", points[i].n));
       try {
@@ -335,26 +335,27 @@ class Stages {
       }
     }
   }
-  static void sets(Stage &stage, Set &set, int family, std::int32_t phase, std::int32_t definiteness, bool repeat) {
+  static void sets(TimedStage &stage, Set &set, int family, std::int32_t phase, std::int32_t definiteness,
+                   bool repeat) {
     sxt_hermitian_args args = set.args(SXT_KIND_HERMITIAN, phase, definiteness);
     stage.measure(set, set.query(SXT_KIND_HERMITIAN, phase, definiteness), &args.h, family,
                   phase != SXT_HERMITIAN_SOLVE, repeat);
   }
-  void definite(Stage &stage, Set &set, int family) const {
+  void definite(TimedStage &stage, Set &set, int family) const {
     for (const std::int32_t phase : {SXT_HERMITIAN_FACTOR, SXT_HERMITIAN_FACTOR_SOLVE, SXT_HERMITIAN_SOLVE})
       sets(stage, set, family, phase, SXT_HERMITIAN_DEFINITE, true);
   }
   // The last factors stand there for the solve.
-  void indefinite(Stage &stage, Set &set, int family) const {
+  void indefinite(TimedStage &stage, Set &set, int family) const {
     for (const std::int32_t phase : {SXT_HERMITIAN_FACTOR, SXT_HERMITIAN_FACTOR_SOLVE, SXT_HERMITIAN_SOLVE})
       sets(stage, set, family, phase, SXT_HERMITIAN_INDEFINITE, phase == SXT_HERMITIAN_SOLVE);
   }
-  void toeplitz(Stage &stage, Set &set, int family) const {
+  void toeplitz(TimedStage &stage, Set &set, int family) const {
     sxt_hermitian_args args = set.args(SXT_KIND_HERMITIAN_TOEPLITZ, SXT_HERMITIAN_FACTOR_SOLVE, SXT_HERMITIAN_DEFINITE);
     stage.measure(set, set.query(SXT_KIND_HERMITIAN_TOEPLITZ, SXT_HERMITIAN_FACTOR_SOLVE, SXT_HERMITIAN_DEFINITE),
                   &args.h, family, true, true);
   }
-  void steps(Stage &stage, Set &set, int family) const {
+  void steps(TimedStage &stage, Set &set, int family) const {
     sxt_hermitian_step_args args = set.residual();
     stage.measure(set, set.step_query(), &args.h, family, false, true);
   }

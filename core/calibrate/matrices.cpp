@@ -46,7 +46,7 @@ constexpr int device_samples = 5;           // replays: another matrix teaches m
 constexpr int host_rounds = 3, samples_a_round = 2;
 constexpr double long_run_s = 2e-3;
 // So many times the fastest run so far, and so many seconds: such a candidate need not be known better.
-constexpr double hopeless = 30, hopeless_s = 1e-3;
+constexpr double hopeless_product = 30, hopeless_s = 1e-3;
 
 // Beyond host_sizes one matrix takes as long as ten others, so that few of them have to do: families that between them
 // suit every format, each with most of large_sizes before the next, in a part of the time.
@@ -57,8 +57,8 @@ constexpr int between_large = 8;  // matrices of host_sizes
 constexpr double large_share = 0.4;
 
 // What one product needs: vectors of ones, scalars, results.
-struct Operands {
-  Operands(Context &context, sxt_value_type type, std::int64_t rows, std::int64_t cols) {
+struct ProductOperands {
+  ProductOperands(Context &context, sxt_value_type type, std::int64_t rows, std::int64_t cols) {
     Device &device = context.device();
     for (int i = 0; i < 3; ++i) vectors[i] = filled(device, type, i == 0 ? cols : rows);
     results = DeviceBuffer(device, 256);
@@ -82,7 +82,7 @@ struct Operands {
   alignas(16) unsigned char one[16] = {}, zero[16] = {};
 };
 
-sxt_spmv_args product_args(const Operands &operands, std::uint64_t size, const char *kind) {
+sxt_spmv_args product_args(const ProductOperands &operands, std::uint64_t size, const char *kind) {
   sxt_spmv_args args{};
   args.h = {size, kind};
   args.n_rhs = 1;
@@ -164,7 +164,7 @@ class MatrixStage {
   void measure(Matrix &matrix, int family, double sample_s) {
     build_storages(context_, matrix, sampler_, vectors_);
     if (vectors_ == matrix.value_type()) permute_storage(context_, matrix, sampler_);
-    const Operands operands(context_, vectors_, matrix.rows(), matrix.cols());
+    const ProductOperands operands(context_, vectors_, matrix.rows(), matrix.cols());
     Selector selector(context_, &matrix);
     sxt_spmv_query query{};
     query.m = matrix.query_part(SXT_KIND_SPMV, sizeof query, 1000);
@@ -215,7 +215,7 @@ class MatrixStage {
       if (except && except->count(choice->kernel->name())) continue;
       // A hopeless candidate (a format that is mostly padding) may not eat the stage.
       const bool affordable = runs_a_sample * choice->run_s < 0.2 * std::max(0.0, until_ - clock_.elapsed());
-      const bool slow = choice->run_s > std::max(hopeless_s, hopeless * fastest);
+      const bool slow = choice->run_s > std::max(hopeless_s, hopeless_product * fastest);
       if (!Sampler::wanted(*choice->kernel) || !affordable || slow) continue;
       Sampler::Runner runner = sampler_.set_up(choice, &matrix);
       sampler_.take_turn(runner, {&args, 1}, sample_s / rounds, least);
@@ -225,7 +225,7 @@ class MatrixStage {
     }
     for (int round = 1; round < rounds; ++round)
       for (Sampler::Runner &runner : runners)
-        if (runner.turns.front() < long_run_s && runner.turns.front() < hopeless * fastest)
+        if (runner.turns.front() < long_run_s && runner.turns.front() < hopeless_product * fastest)
           sampler_.take_turn(runner, {&args, 1}, sample_s / rounds, least);
     for (const Sampler::Runner &runner : runners) sampler_.keep(runner, family);
     return names;

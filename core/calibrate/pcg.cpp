@@ -24,11 +24,11 @@ namespace sextant {
 namespace {
 
 // Entries: from what a core holds in its own caches to what none holds.
-constexpr double sizes[] = {2e3, 3e4, 8e3, 5e5, 1.5e4, 1.2e5, 4e3, 2e6, 6e4};
+constexpr double solve_nnz[] = {2e3, 3e4, 8e3, 5e5, 1.5e4, 1.2e5, 4e3, 2e6, 6e4};
 constexpr std::int64_t iterations = 16;     // of a run; no run is to converge earlier
 constexpr double default_iterations = 100;  // of a solve that an engine is set up for
 constexpr double least_set_up = 3e4;        // entries; below that a set-up costs little
-constexpr double samples_a_matrix = 16, sample_s = 1.5e-3, seconds_an_entry = 60e-9;
+constexpr double samples_a_matrix = 16, solve_sample_s = 1.5e-3, solve_seconds_an_entry = 60e-9;
 
 // One right-hand side, and a solve of it that runs to its limit.
 class Solve {
@@ -78,7 +78,7 @@ void measure_engines(Context &context, Matrix &matrix, Sampler &sampler, sxt_val
       continue;
     }
     sxt_head *const head = solve.head();
-    sampler.measure(choice, &matrix, {&head, 1}, family, sample_s);
+    sampler.measure(choice, &matrix, {&head, 1}, family, solve_sample_s);
   }
 }
 
@@ -107,16 +107,16 @@ void measure_set_ups(Context &context, Matrix &matrix, Sampler &sampler, sxt_val
 
 void calibrate_pcg(Context &context, const CalibrationSettings &settings, const CalibrationClock &clock,
                    Sampler &sampler, sxt_value_type type, double until) {
-  const int n_sizes = static_cast<int>(std::size(sizes));
+  const int n_sizes = static_cast<int>(std::size(solve_nnz));
   const bool on_host = context.device().on_host();
   for (int pass = 0; pass < n_sizes; ++pass)
     for (int family = 0; family < family_count(); ++family) {
-      const double nnz = sizes[(2 * family + 4 * pass) % n_sizes];
+      const double nnz = solve_nnz[(2 * family + 4 * pass) % n_sizes];
       if (!on_host && nnz < least_set_up) continue;
       const double left = until - clock.elapsed();
       if (left <= 0) return;
       const double run_s = nnz * iterations * 12 / context.machine().stream_rate;
-      const double cost = nnz * seconds_an_entry + samples_a_matrix * (sample_s + 7 * run_s);
+      const double cost = nnz * solve_seconds_an_entry + samples_a_matrix * (solve_sample_s + 7 * run_s);
       if (cost > 0.35 * left || nnz * 12 > settings.most_bytes) continue;
       clock.report(text("conjugate gradients ", value_name(type), ", ", family_name(family), " with ",
                         static_cast<std::int64_t>(nnz), " entries"));

@@ -40,14 +40,14 @@ constexpr std::int64_t most_indexed = 1 << 25;  // indices are made on the host,
 constexpr std::int64_t first_part = 1 << 20;    // elements that are made on the host
 // What is predicted to take so many times the least, or took so many times the least at a length nearby, is measured at
 // a few lengths only: it would not be chosen.
-constexpr double hopeless = 2.5, beaten = 1.5;
+constexpr double hopeless_vector = 2.5, beaten = 1.5;
 constexpr int nearby = 4;
 constexpr std::int64_t most_sets = 400;  // of operands: no replay has more runs than that
 
 // Vectors that all operations share, of the longest length, and scalars of every type.
-class Operands {
+class VectorOperands {
  public:
-  Operands(Context &context, sxt_value_type type, std::int64_t n) : type_(type) {
+  VectorOperands(Context &context, sxt_value_type type, std::int64_t n) : type_(type) {
     Device &device = context.device();
     const auto bytes = static_cast<std::uint64_t>(n * value_bytes(type));
     const std::vector<double> ones = values(std::min(n, first_part));
@@ -139,7 +139,8 @@ Q new_query(const char *kind, sxt_value_type type, std::int64_t n) {
   return query;
 }
 
-void make_vector(Operation &op, Context &context, Operands &operands, sxt_value_type type, int which, std::int64_t n) {
+void make_vector(Operation &op, Context &context, VectorOperands &operands, sxt_value_type type, int which,
+                 std::int64_t n) {
   auto query = new_query<sxt_vector_query>(SXT_KIND_VECTOR, type, n);
   query.operation = which + 1;
   const bool indexed = query.operation == SXT_VECTOR_GATHER || query.operation == SXT_VECTOR_SCATTER;
@@ -158,7 +159,7 @@ void make_vector(Operation &op, Context &context, Operands &operands, sxt_value_
   if (indexed) op.vector.index = operands.index(context, n);
 }
 
-void make_group(Operation &op, Operands &operands, sxt_value_type type, int which, std::int64_t n) {
+void make_group(Operation &op, VectorOperands &operands, sxt_value_type type, int which, std::int64_t n) {
   auto query = new_query<sxt_vector_group_query>(SXT_KIND_VECTOR_GROUP, type, n);
   query.group = which + 1;
   op.query = Query(&query.q);
@@ -170,7 +171,8 @@ void make_group(Operation &op, Operands &operands, sxt_value_type type, int whic
   for (int i = 0; i < most_vectors; ++i) op.group.vectors[i] = operands.vector(i);
 }
 
-void make_reduction(Operation &op, bool on_host, Operands &operands, sxt_value_type type, int which, std::int64_t n) {
+void make_reduction(Operation &op, bool on_host, VectorOperands &operands, sxt_value_type type, int which,
+                    std::int64_t n) {
   auto query = new_query<sxt_reduction_query>(SXT_KIND_REDUCTION, type, n);
   query.operation = which + 1;
   op.query = Query(&query.q);
@@ -184,7 +186,7 @@ void make_reduction(Operation &op, bool on_host, Operands &operands, sxt_value_t
   op.reduction.result_on_device = on_host ? 0 : 1;
 }
 
-void make_multidot(Operation &op, Operands &operands, sxt_value_type type, int which, std::int64_t n) {
+void make_multidot(Operation &op, VectorOperands &operands, sxt_value_type type, int which, std::int64_t n) {
   constexpr int counts[] = {1, 2, 3, 4};
   auto query = new_query<sxt_multidot_query>(SXT_KIND_MULTIDOT, type, n);
   query.n_dots = counts[which];
@@ -228,8 +230,8 @@ int operations_of(std::string_view kind) {
                                          : 4;
 }
 
-Operation make_operation(Context &context, Operands &operands, const std::string &kind, sxt_value_type type, int which,
-                         std::int64_t n) {
+Operation make_operation(Context &context, VectorOperands &operands, const std::string &kind, sxt_value_type type,
+                         int which, std::int64_t n) {
   Operation op;
   if (kind == SXT_KIND_VECTOR) make_vector(op, context, operands, type, which, n);
   if (kind == SXT_KIND_VECTOR_GROUP) make_group(op, operands, type, which, n);
@@ -241,8 +243,8 @@ Operation make_operation(Context &context, Operands &operands, const std::string
 // Operations of one class have one model. On a device, where there are many grids, the first of them stands for all: at
 // other lengths another one, a percent slower, would look like noise.
 using Class = std::pair<const registry::Kernel *, std::uint32_t>;
-std::map<Class, int> representatives(Context &context, Operands &operands, const std::string &kind, sxt_value_type type,
-                                     std::int64_t n) {
+std::map<Class, int> representatives(Context &context, VectorOperands &operands, const std::string &kind,
+                                     sxt_value_type type, std::int64_t n) {
   std::map<Class, int> first;
   for (int which = 0; which < operations_of(kind); ++which) {
     const Operation op = make_operation(context, operands, kind, type, which, n);
@@ -288,7 +290,7 @@ void calibrate_vectors(Context &context, const CalibrationSettings &settings, co
     bytes = std::min(bytes, memory_share * static_cast<double>(context.machine().memory_bytes));
   const auto longest = static_cast<std::int64_t>(bytes) / most_vectors / value_bytes(type);
   if (longest < 1000) return;
-  Operands operands(context, type, longest);
+  VectorOperands operands(context, type, longest);
   const int operations = operations_of(kind);
   // About four candidates each, more on a device; short runs need little time, long ones take theirs anyway.
   const double most_s = context.device().on_host() ? 2e-3 : 5e-4;
@@ -319,7 +321,7 @@ void calibrate_vectors(Context &context, const CalibrationSettings &settings, co
       if (!Sampler::wanted(*choice->kernel) || clock.elapsed() >= until ||
           (stands != stands_for.end() && stands->second != which))
         continue;
-      if (size % lengths.few != 0 && (choice->run_s >= hopeless * choices[0]->run_s ||
+      if (size % lengths.few != 0 && (choice->run_s >= hopeless_vector * choices[0]->run_s ||
                                       (stands != stands_for.end() && standing.far_from_best(model, size))))
         continue;
       seconds.emplace_back(model, sampler.measure(choice, nullptr, heads, size, sample_s));

@@ -22,7 +22,7 @@ struct Contest {
   std::vector<const VerifyLine *> lines;
 };
 
-void add(Contest &contest, const VerifyLine &line, double applies) {
+void add_line(Contest &contest, const VerifyLine &line, double applies) {
   const double seconds = total(line, applies);
   if (line.chosen) contest.chosen = seconds;
   if (contest.best == 0 || seconds < contest.best) contest.best = seconds;
@@ -104,7 +104,7 @@ VerifySummary summarise(const std::vector<VerifyLine> &lines, double applies) {
     ++summary.candidates;
     noises.push_back(line.noise);
     if (line.estimated) errors.push_back(std::abs(line.predicted_run_s - line.measured_run_s) / line.measured_run_s);
-    add(contests[line.matrix], line, applies);
+    add_line(contests[line.matrix], line, applies);
   }
   summary.matrices = static_cast<std::int64_t>(contests.size());
   Record record;

@@ -13,7 +13,7 @@ namespace sextant::cholesky {
 namespace {
 
 using Index = std::int32_t;
-constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t no_lost_row = std::numeric_limits<std::int64_t>::max();
 
 struct Counts {
   std::int64_t straight = 0, conjugated = 0;
@@ -50,7 +50,7 @@ class Finder {
     for_tasks(ranges_, threads_, [&](std::int64_t r, int worker) {
       place(r, counts[static_cast<std::size_t>(r)], places[static_cast<std::size_t>(worker)].data());
     });
-    require(lost_ == none, SXT_E_PLAN, "row ", lost_.load(),
+    require(lost_ == no_lost_row, SXT_E_PLAN, "row ", lost_.load(),
             " of the matrix has an entry where the structure has none: it is of another pattern");
     return std::move(out_);
   }
@@ -125,7 +125,7 @@ class Finder {
   std::int64_t ranges_ = 1;
   Array<Index> super_of_;
   Entries out_;
-  std::atomic<std::int64_t> lost_{none};
+  std::atomic<std::int64_t> lost_{no_lost_row};
 };
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace sextant::cholesky {
 
 namespace {
 
-constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t no_row = std::numeric_limits<std::int64_t>::max();
 
 template <class I, class O>
 class Reader {
@@ -54,7 +54,7 @@ class Reader {
   // Every entry in the matrix and in a triangle that is given; with both, a mirror image.
   void check_entries() const {
     const bool both = pattern_.triangles == Triangles::both;
-    std::atomic<std::int64_t> outside{none}, misplaced{none}, single{none}, more_above{0};
+    std::atomic<std::int64_t> outside{no_row}, misplaced{no_row}, single{no_row}, more_above{0};
     for_ranges(n_, threads_, [&](std::int64_t begin, std::int64_t end) {
       std::int64_t above = 0;
       for (std::int64_t i = begin; i < end; ++i)
@@ -67,11 +67,11 @@ class Reader {
         });
       more_above.fetch_add(above, std::memory_order_relaxed);
     });
-    require(outside == none, SXT_E_INDEX, "row ", outside.load(), " has a column outside 0 .. ", n_ - 1);
-    require(misplaced == none, SXT_E_ARGUMENT, "row ", misplaced.load(), " has an entry ",
+    require(outside == no_row, SXT_E_INDEX, "row ", outside.load(), " has a column outside 0 .. ", n_ - 1);
+    require(misplaced == no_row, SXT_E_ARGUMENT, "row ", misplaced.load(), " has an entry ",
             pattern_.triangles == Triangles::upper ? "below" : "above",
             " the diagonal, in the triangle that is said not to be given");
-    if (both && (single != none || more_above != 0)) tell_single();
+    if (both && (single != no_row || more_above != 0)) tell_single();
   }
 
   [[noreturn]] void tell_single() const {

@@ -11,8 +11,8 @@
 namespace sextant::conformance {
 namespace {
 
-using Bytes = std::vector<char>;
-using Arrays = std::vector<Bytes>;  // one a span
+using Contents = std::vector<char>;
+using Arrays = std::vector<Contents>;  // one a span
 
 class Proof {
  public:
@@ -39,9 +39,9 @@ class Proof {
 
  private:
   const sxt_exec &exec() const { return lending_.exec(); }
-  Bytes read(const void *from, std::uint64_t bytes) const;
-  void write(void *to, const Bytes &bytes) const;
-  static Bytes change(const CaptureInput &input, const Bytes &given);
+  Contents read(const void *from, std::uint64_t bytes) const;
+  void write(void *to, const Contents &bytes) const;
+  static Contents change(const CaptureInput &input, const Contents &given);
   Arrays outputs_now() const;
   void reset(const Arrays &inputs) const;
   Arrays eager(const Arrays &inputs);
@@ -60,21 +60,21 @@ class Proof {
   void *graph_ = nullptr;
 };
 
-Bytes Proof::read(const void *from, std::uint64_t bytes) const {
-  Bytes copy(bytes);
+Contents Proof::read(const void *from, std::uint64_t bytes) const {
+  Contents copy(bytes);
   lending_.call().check(exec().host->copy(exec().host, &exec(), copy.data(), from, bytes), bound_.kernel, "be read");
   lending_.call().check(exec().host->synchronize(exec().host, &exec()), bound_.kernel, "be waited for");
   return copy;
 }
 
-void Proof::write(void *to, const Bytes &bytes) const {
+void Proof::write(void *to, const Contents &bytes) const {
   lending_.call().check(exec().host->copy(exec().host, &exec(), to, bytes.data(), bytes.size()), bound_.kernel,
                         "be given inputs");
   lending_.call().check(exec().host->synchronize(exec().host, &exec()), bound_.kernel, "be waited for");
 }
 
-Bytes Proof::change(const CaptureInput &input, const Bytes &given) {
-  Bytes changed = given;
+Contents Proof::change(const CaptureInput &input, const Contents &given) {
+  Contents changed = given;
   if (input.changed)
     std::memcpy(changed.data(), input.changed, changed.size());
   else if (input.element_bytes < changed.size())

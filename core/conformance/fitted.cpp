@@ -28,7 +28,7 @@ void check_number(const Kernel &kernel, std::uint64_t candidate, const std::stri
     breach(kernel, "candidate ", candidate, " states ", what, " = ", value, ", which no cost can be");
 }
 
-void check_candidate(const Kernel &kernel, std::uint64_t i, const sxt_candidate &candidate) {
+void check_numbers(const Kernel &kernel, std::uint64_t i, const sxt_candidate &candidate) {
   std::uint64_t names = 0;
   while (kernel.table.term_names && kernel.table.term_names[names]) ++names;
   if (candidate.n_terms > names || candidate.n_terms > SXT_MAX_TERMS)
@@ -189,7 +189,7 @@ void Fitted::ask_candidates(const sxt_features &features) {
   const bool same = again.size() == candidates_.size() &&
                     std::memcmp(again.data(), candidates_.data(), again.size() * sizeof again[0]) == 0;
   if (!same) breach(kernel_, "candidates answers the same question twice in different ways");
-  for (std::size_t i = 0; i < candidates_.size(); ++i) check_candidate(kernel_, i, candidates_[i]);
+  for (std::size_t i = 0; i < candidates_.size(); ++i) check_numbers(kernel_, i, candidates_[i]);
 }
 
 // The slots as the kernel sees them, over parts without sessions.

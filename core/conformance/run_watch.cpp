@@ -17,9 +17,9 @@ namespace sextant::conformance {
 namespace {
 
 // The counter that a process may offer: bytes printed so far by anything but itself.
-using Counter = std::uint64_t (*)();
-Counter counter() {
-  static const auto found = reinterpret_cast<Counter>(dlsym(RTLD_DEFAULT, "sxt_count_output"));
+using OutputCounter = std::uint64_t (*)();
+OutputCounter output_counter() {
+  static const auto found = reinterpret_cast<OutputCounter>(dlsym(RTLD_DEFAULT, "sxt_count_output"));
   return found;
 }
 
@@ -56,7 +56,7 @@ std::string locale(const char *other = nullptr) {
 
 }  // namespace
 
-std::uint64_t printed_bytes() { return counter() ? counter()() : 0; }
+std::uint64_t printed_bytes() { return output_counter() ? output_counter()() : 0; }
 
 RunWatch::RunWatch()
     : printed_(printed_bytes()),

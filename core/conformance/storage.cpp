@@ -20,7 +20,7 @@
 namespace sextant::conformance {
 namespace {
 
-constexpr std::uint64_t most_alike = 1000;
+constexpr std::uint64_t most_alike_reads = 1000;
 using Entries = std::vector<Entry>;
 
 const sxt_storage_ops &ops_of(const Kernel &kernel) { return *static_cast<const sxt_storage_ops *>(kernel.table.ops); }
@@ -239,7 +239,7 @@ class StorageSuite {
 Checked StorageSuite::run(const std::function<void(const CheckLine &)> &line) {
   bool all_passed = true, any_applied = false;
   const bool series = like_ && products_.make_case_like;
-  const std::uint64_t most = series ? most_alike : products_.table.n_cases;
+  const std::uint64_t most = series ? most_alike_reads : products_.table.n_cases;
   for (std::uint64_t i = 0; i < most && !time_is_up(); ++i) {
     std::unique_ptr<Case> base;
     try {

@@ -179,7 +179,7 @@ class Reader {
 };
 
 template <class T>
-const T &as(const sxt_storage &storage) {
+const T &storage_as(const sxt_storage &storage) {
   return reinterpret_cast<const T &>(storage);
 }
 
@@ -196,17 +196,17 @@ bool known_format(const char *kind) {
 std::vector<Entry> entries_of(const sxt_storage &storage, const sxt_exec &exec) {
   const std::string_view kind = storage.h.kind;
   Reader reader(storage, exec);
-  if (kind == SXT_KIND_STORAGE_CSR) reader.read(as<sxt_csr>(storage));
-  if (kind == SXT_KIND_STORAGE_COO) reader.read(as<sxt_coo>(storage));
-  if (kind == SXT_KIND_STORAGE_DIA || kind == SXT_KIND_STORAGE_DIA_SYMMETRIC) reader.read(as<sxt_dia>(storage));
-  if (kind == SXT_KIND_STORAGE_ELL) reader.read(as<sxt_ell>(storage));
+  if (kind == SXT_KIND_STORAGE_CSR) reader.read(storage_as<sxt_csr>(storage));
+  if (kind == SXT_KIND_STORAGE_COO) reader.read(storage_as<sxt_coo>(storage));
+  if (kind == SXT_KIND_STORAGE_DIA || kind == SXT_KIND_STORAGE_DIA_SYMMETRIC) reader.read(storage_as<sxt_dia>(storage));
+  if (kind == SXT_KIND_STORAGE_ELL) reader.read(storage_as<sxt_ell>(storage));
   if (kind == SXT_KIND_STORAGE_HYB) {
-    reader.read(as<sxt_hyb>(storage).ell);
-    reader.read(as<sxt_hyb>(storage).coo);
+    reader.read(storage_as<sxt_hyb>(storage).ell);
+    reader.read(storage_as<sxt_hyb>(storage).coo);
   }
-  if (kind == SXT_KIND_STORAGE_SELL) reader.read(as<sxt_sell>(storage));
-  if (kind == SXT_KIND_STORAGE_BSR) reader.read(as<sxt_bsr>(storage));
-  if (kind == SXT_KIND_STORAGE_STRIPS) reader.read(as<sxt_strips>(storage));
+  if (kind == SXT_KIND_STORAGE_SELL) reader.read(storage_as<sxt_sell>(storage));
+  if (kind == SXT_KIND_STORAGE_BSR) reader.read(storage_as<sxt_bsr>(storage));
+  if (kind == SXT_KIND_STORAGE_STRIPS) reader.read(storage_as<sxt_strips>(storage));
   return std::move(reader).entries();
 }
 

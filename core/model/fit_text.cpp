@@ -39,7 +39,7 @@ std::string toml_string(std::string_view plain) {
 namespace {
 
 // In strings of integers: as arrays of TOML they would take most of the time of reading a profile.
-void add_neighbours(std::string &out, const Neighbours &neighbours) {
+void neighbours_text(std::string &out, const Neighbours &neighbours) {
   if (neighbours.weights.empty()) return;
   out += "neighbour_floors = [";
   for (std::size_t j = 0; j < neighbours.floors.size(); ++j)
@@ -76,7 +76,7 @@ void add_fit(std::string &out, const FittedModel &model) {
       out += (k ? "," : "") + toml_number(model.curve.added[k], 4);
     out += "]\n";
   }
-  add_neighbours(out, model.neighbours);
+  neighbours_text(out, model.neighbours);
   out += "median_error = " + toml_number(model.median_error) + "\np90_error = " + toml_number(model.p90_error) +
          "\nscatter = " + toml_number(model.scatter) + "\n";
 }

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/base/error.hpp"
+#include "core/base/files.hpp"
 #include "core/base/toml.hpp"
 #include "core/base/types.hpp"
 #include "core/model/profile.hpp"
@@ -228,8 +229,8 @@ bool is_later_profile(const std::string &path) {
   }
 }
 
-Profile read_profile(const std::string &path) {
-  const toml::table file = read_toml(path);
+// A table of parse_plain_toml has no places for errors.
+static Profile profile_of(const toml::table &file, const std::string &path) {
   check_format(file, path);
   Profile profile;
   profile.path = path;
@@ -252,6 +253,17 @@ Profile read_profile(const std::string &path) {
     }
   }
   return profile;
+}
+
+Profile read_profile(const std::string &path) {
+  const std::string content = read_text(path);
+  if (const std::optional<toml::table> file = parse_plain_toml(content)) {
+    try {
+      return profile_of(*file, path);
+    } catch (const Error &) {  // again, for the line
+    }
+  }
+  return profile_of(parse_toml(content, path), path);
 }
 
 }  // namespace sextant

@@ -15,7 +15,7 @@ namespace sextant {
 namespace {
 
 // Before anything is planned: a short solve, which a CPU begins at once and a device does not.
-constexpr double few_iterations = 10;
+constexpr double few_iterations_there = 10;
 // Bytes that an iteration moves at least: an entry with its column, and vectors.
 constexpr double index_bytes_at_least = 4, vectors_an_iteration = 5;
 
@@ -43,7 +43,8 @@ PlacedSolver::PlacedSolver(std::shared_ptr<Matrix> matrix, const PcgSettings &se
 
 bool PlacedSolver::could_win_here() const {
   const std::shared_ptr<Context> beside = matrix_->context().companion();
-  return beside && few_iterations * pass_seconds(*matrix_, beside->machine()) <= least_there_seconds(few_iterations);
+  return beside &&
+         few_iterations_there * pass_seconds(*matrix_, beside->machine()) <= least_there_seconds(few_iterations_there);
 }
 
 // b to the device and x back.

@@ -33,7 +33,7 @@ constexpr double round_value_s = 3e-9, entry_bytes = 12;
 constexpr double asking_s = 1e-3;
 // At best so much of an iteration is saved by values of half the size; asking is worth a fraction of what it could
 // save.
-constexpr double saved_at_best = 0.5, several = 4;
+constexpr double saved_at_best = 0.5, several_roundings = 4;
 
 }  // namespace
 
@@ -166,7 +166,7 @@ void PcgPlanner::consider_narrow(PcgPlan &plan) {
           system.method());
   const ChoicePtr wide = chooser_.engine(system, system.method(), plan.outlook.expected);
   const double rounding_s = rounding_seconds(system);
-  if (!wanted && saved_at_best * problem_.solves() * wide->run_s < several * (rounding_s + asking_s)) return;
+  if (!wanted && saved_at_best * problem_.solves() * wide->run_s < several_roundings * (rounding_s + asking_s)) return;
   std::unique_ptr<NarrowMatrix> narrow = NarrowMatrix::make(system.base(), system.scaling(), problem_.taken.symmetry());
   require(narrow || !wanted, SXT_E_OVERFLOW, "a value of the matrix does not fit f32");
   if (!narrow) return;

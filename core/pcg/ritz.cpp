@@ -13,7 +13,7 @@ namespace {
 // A least Ritz value that fell by less than this factor over the last quarter of the steps counts as settled.
 constexpr double settled_within = 1.05;
 // A residual that falls by less than this factor over the second half of the steps says nothing about the rest.
-constexpr double least_fall = 1.01;
+constexpr double least_bound_fall = 1.01;
 // One that falls by this factor over that half does.
 constexpr double fall_that_tells = 1.5;
 // A residual that has not begun to fall then is one of a harder problem than was assumed: so many times the iterations.
@@ -93,7 +93,7 @@ double Ritz::iterations(double rtol, double otherwise) const {
   const double by_condition = 0.5 * std::sqrt(greatest() / least()) * std::log(2 / rtol);
   const std::int64_t half = steps() / 2;
   const double fall = residuals_[half] / residual(), count = static_cast<double>(steps());
-  if (!(fall >= least_fall)) return std::max(harder * otherwise, by_condition);
+  if (!(fall >= least_bound_fall)) return std::max(harder * otherwise, by_condition);
   const double rate = std::log(fall) / (count - static_cast<double>(half));
   const double by_rate = count + std::log(residual() / rtol) / rate;
   return settled() ? std::min(by_rate, std::max(count, by_condition)) : by_rate;

@@ -9,7 +9,7 @@ namespace sextant {
 
 namespace {
 
-const sxt_preconditioner_ops *ops_of(const Choice &choice) {
+const sxt_preconditioner_ops *chosen_ops(const Choice &choice) {
   return static_cast<const sxt_preconditioner_ops *>(choice.kernel->table.ops);
 }
 
@@ -17,7 +17,7 @@ const sxt_preconditioner_ops *ops_of(const Choice &choice) {
 
 bool EngineSystem::precondition(const std::string &method, ChoicePtr choice) {
   leave_to_engine(method, std::move(choice));
-  const auto *ops = ops_of(*preconditioner_choice_);
+  const auto *ops = chosen_ops(*preconditioner_choice_);
   if (!ops || !ops->scaling) return false;
   preconditioner_ = std::make_unique<Runner>(base_->context(), preconditioner_choice_, base_.get());
   ask_for_scaling();
@@ -27,7 +27,7 @@ bool EngineSystem::precondition(const std::string &method, ChoicePtr choice) {
 
 void EngineSystem::ask_for_scaling() {
   Call call(base_->context().device());
-  call.check(ops_of(*preconditioner_choice_)->scaling(preconditioner_->prepared().state(), &scaling_),
+  call.check(chosen_ops(*preconditioner_choice_)->scaling(preconditioner_->prepared().state(), &scaling_),
              preconditioner_choice_->kernel->name(), "scaling");
 }
 

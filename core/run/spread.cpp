@@ -17,7 +17,7 @@ namespace sextant {
 
 namespace {
 
-constexpr std::uint64_t most_candidates = 64;
+constexpr std::uint64_t most_compared = 64;
 
 bool same_but_threads(const sxt_candidate &a, const sxt_candidate &b) {
   return std::equal(a.launch + 1, a.launch + 4, b.launch + 1);
@@ -33,15 +33,15 @@ sxt_candidate spread(Context &context, const Choice &choice, Matrix *matrix, con
   std::vector<double> values;
   if (table.features && matrix && choice.query.about_matrix()) values = matrix->features_for(*choice.kernel, 0, true);
   const sxt_features found{values.size(), table.features, values.data()};
-  std::vector<sxt_candidate> list(most_candidates);
+  std::vector<sxt_candidate> list(most_compared);
   std::uint64_t count = 0;
   std::string why;
   const auto ask = [&] {
-    return table.candidates(choice.query.get(), &found, &machine, slots.data(), list.data(), most_candidates, &count);
+    return table.candidates(choice.query.get(), &found, &machine, slots.data(), list.data(), most_compared, &count);
   };
   if (model_entered(ask, why) != SXT_OK) return best;
   double least_s = std::numeric_limits<double>::infinity();
-  for (std::uint64_t i = 0; i < std::min(count, most_candidates); ++i) {
+  for (std::uint64_t i = 0; i < std::min(count, most_compared); ++i) {
     if (!same_but_threads(list[i], choice.candidate)) continue;
     const Prediction run = predict(table, *choice.query.get(), list[i], machine, context.profile());
     const double all_s = run.setup_s + choice.query.expected_runs() * run.seconds;

@@ -16,7 +16,7 @@ namespace sextant {
 
 namespace {
 
-constexpr std::uint64_t most_candidates = 64;
+constexpr std::uint64_t most_timed = 64;
 
 // Makes a kernel's candidate the choice where it is the cheapest so far; where it does not apply, adds the reason.
 void take_if_cheaper(const registry::Kernel &kernel, const Query &query, const Context &context, Choice &choice,
@@ -29,12 +29,11 @@ void take_if_cheaper(const registry::Kernel &kernel, const Query &query, const C
     reason += text("\n  ", kernel.name(), ": ", why[0] ? why : "it does not apply here");
     return;
   }
-  std::vector<sxt_candidate> list(most_candidates);
+  std::vector<sxt_candidate> list(most_timed);
   std::uint64_t count = 0;
-  if (table.candidates(query.get(), nullptr, &context.machine(), nullptr, list.data(), most_candidates, &count) !=
-      SXT_OK)
+  if (table.candidates(query.get(), nullptr, &context.machine(), nullptr, list.data(), most_timed, &count) != SXT_OK)
     count = 0;
-  list.resize(std::min(count, most_candidates));
+  list.resize(std::min(count, most_timed));
   for (const sxt_candidate &each : list) {
     const Prediction run = predict(table, *query.get(), each, context.machine(), context.profile());
     if (choice.kernel && !(run.seconds < choice.run_s)) continue;

@@ -18,7 +18,7 @@ namespace sextant {
 
 namespace {
 
-constexpr double usual_iterations = 1000;
+constexpr double usual_loop_iterations = 1000;
 constexpr std::int64_t nothing_judged = -1;
 constexpr std::int64_t kept_squares = 4 * WorldLoop::long_block;
 
@@ -154,7 +154,7 @@ void WorldLoop::make_runners(std::size_t i) {
   const sxt_value_type type = pcg_.system().value_type();
   const std::int64_t n = pcg_.system().rows_of(i);
   const auto part = [&](const char *kind, std::uint64_t size) {
-    return sxt_query{{size, kind}, usual_iterations, SXT_QUERY_CAPTURABLE, type};
+    return sxt_query{{size, kind}, usual_loop_iterations, SXT_QUERY_CAPTURABLE, type};
   };
   sxt_rendezvous_query rendezvous{};
   rendezvous.q = part(SXT_KIND_RENDEZVOUS, sizeof rendezvous);

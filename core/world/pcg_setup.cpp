@@ -25,7 +25,7 @@ namespace sextant {
 
 namespace {
 
-constexpr const char *call = "sxt_pcg_create";
+constexpr const char *create_call = "sxt_pcg_create";
 // Applications of a preconditioner and true residuals that a set-up is worth, where the caller does not say.
 constexpr double usual_iterations = 100, usual_residuals = 4;
 
@@ -65,11 +65,11 @@ std::uint64_t hash_of(const PcgSettings &settings) {
 WorldPcg::WorldPcg(std::shared_ptr<WorldMatrix> matrix, const PcgSettings &settings)
     : callers_(std::move(matrix)), matrix_(callers_), settings_(settings) {
   if (settings_.rtol < 0) settings_.rtol = default_rtol(matrix_->value_type());
-  matrix_->world().together(call, 4, [&](Frame &) {
+  matrix_->world().together(create_call, 4, [&](Frame &) {
     check_settings(settings_, matrix_->value_type());
     check_settings_of_world(*matrix_, settings_);
   });
-  matrix_->world().together(call, hash_of(settings_), [](Frame &) {});  // all ranks want the same
+  matrix_->world().together(create_call, hash_of(settings_), [](Frame &) {});  // all ranks want the same
   set_up();
 }
 
@@ -106,7 +106,7 @@ void WorldPcg::set_up() {
   if (settings_.check_symmetry && matrix_->world().ranks() > 1) check_mirror_images();
   settle_method(diagonal);
   take_in(diagonal);
-  matrix_->world().together(call, 3, [&](Frame &) {
+  matrix_->world().together(create_call, 3, [&](Frame &) {
     parts_.resize(matrix_->world().own());
     for (std::size_t i = 0; i < parts_.size(); ++i) make_part(i);
     loop_ = WorldLoop::make(*this, why_no_loop_);
@@ -117,7 +117,7 @@ void WorldPcg::set_up() {
 
 // Of the diagonals of all members that have rows.
 DiagonalRange WorldPcg::check_matrix() {
-  const std::vector<Frame> &frames = matrix_->world().together(call, 1, [&](Frame &mine) {
+  const std::vector<Frame> &frames = matrix_->world().together(create_call, 1, [&](Frame &mine) {
     const SymmetryTolerance tolerance(settings_.symmetry_tolerance, matrix_->value_type());
     Buffer work;
     equal_.assign(matrix_->world().own(), 0);
@@ -168,7 +168,7 @@ void WorldPcg::settle_method(const DiagonalRange &diagonal) {
 void WorldPcg::take_in(const DiagonalRange &diagonal) {
   exponent_ = exponent_near(callers_->value_type(), diagonal);
   if (exponent_ == 0) return;
-  matrix_ = callers_->scaled(exponent_, call);
+  matrix_ = callers_->scaled(exponent_, create_call);
   for (std::size_t i = 0; i < matrix_->world().own(); ++i)
     matrix_->block(i).interior->found_symmetry(callers_->block(i).interior->known_symmetry());
   notes_.push_back(text("A is far from 1: solved with 2^", exponent_, " A, which changes no digit"));
@@ -254,11 +254,11 @@ void WorldPcg::compare_entries(std::size_t rank, const std::vector<char> &entrie
 // Entries between two members, which none of them has both of.
 void WorldPcg::check_mirror_images() {
   std::vector<double> diagonal;
-  const World::Parcels in = matrix_->world().swap(call, 5, sizeof(Entry), [&] {
+  const World::Parcels in = matrix_->world().swap(create_call, 5, sizeof(Entry), [&] {
     diagonal = diagonal_of(*matrix_);
     return boundary_entries(diagonal);
   });
-  matrix_->world().together(call, 2, [&](Frame &) {
+  matrix_->world().together(create_call, 2, [&](Frame &) {
     std::vector<std::int64_t> cursor(static_cast<std::size_t>(matrix_->own_rows().rows));
     for (std::size_t row = 0; row < cursor.size(); ++row)
       cursor[row] = offset_at(matrix_->own_rows(), static_cast<std::int64_t>(row));

@@ -19,7 +19,7 @@ namespace sextant {
 
 using namespace confirming;
 
-static constexpr const char *call = "sxt_pcg_solve";
+static constexpr const char *solve_call = "sxt_pcg_solve";
 
 void WorldSolve::throw_deferred() {
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
@@ -106,7 +106,7 @@ void WorldSolve::own_scalars(Frame &mine) {
 
 // One gather an iteration: scalars, failures and wishes.
 WorldSolve::Scalars WorldSolve::meet_scalars() {
-  const std::vector<Frame> &frames = world_.together(call, 1, [&](Frame &mine) { own_scalars(mine); });
+  const std::vector<Frame> &frames = world_.together(solve_call, 1, [&](Frame &mine) { own_scalars(mine); });
   ++reductions_;
   Scalars all;
   double r_u = 0;
@@ -162,7 +162,7 @@ WorldSolve::Truth WorldSolve::true_residual_of(const std::vector<void *> &x) {
     if (norm_2 || std::isnan(one) || std::isnan(other)) return hypot(one, other);
     return std::max(one, other);
   };
-  const std::vector<Frame> &frames = world_.together(call, 2, [&](Frame &mine) {
+  const std::vector<Frame> &frames = world_.together(solve_call, 2, [&](Frame &mine) {
     matrix_.halo().with_exchange([&] {
       const std::vector<const void *> of(x.begin(), x.end());
       matrix_.halo().begin(of, lanes_);
@@ -212,7 +212,7 @@ WorldSolve::Sizes WorldSolve::meet_sizes() {
   const double asked[] = {settings_.rtol, settings_.atol, static_cast<double>(settings_.max_iterations),
                           static_cast<double>(settings_.use_initial_guess)};
   const bool norm_2 = pcg_.settings_.norm == SXT_NORM_2;
-  const std::vector<Frame> &frames = world_.together(call, fnv1a(asked, sizeof asked), [&](Frame &mine) {
+  const std::vector<Frame> &frames = world_.together(solve_call, fnv1a(asked, sizeof asked), [&](Frame &mine) {
     each([&](std::size_t i) {
       const std::int32_t norm = norm_2 ? SXT_REDUCTION_NRM2 : SXT_REDUCTION_AMAX;
       mine.members[i].values = {Operations::of(world_.context(i)).reduce_real(norm, type_, matrix_.rows_of(i), b_[i]),
@@ -236,7 +236,7 @@ void WorldSolve::bring_near(const Sizes &sizes) {
   // A guess that leaves the range with b is so far from x that it is dropped.
   const double guess_most = std::ldexp(sizes.guess_most, x_shift());
   if (x_shift() != 0 && guess_most > std::ldexp(1, furthest_exponent(type_))) settings_.use_initial_guess = false;
-  world_.together(call, 4, [&](Frame &) {
+  world_.together(solve_call, 4, [&](Frame &) {
     save_guess();
     if (shift_ != 0) near_.resize(own());
     each([&](std::size_t i) {
@@ -442,7 +442,7 @@ sxt_pcg_report WorldSolve::solve() {
   }
   if (report.reason == SXT_REASON_NONE) report.reason = pcg_.loop_ ? run_on_devices() : run_by_host();
   conclude(report);
-  world_.together(call, 3, [&](Frame &) {
+  world_.together(solve_call, 3, [&](Frame &) {
     throw_deferred();
     lanes_.finish();
   });

@@ -241,7 +241,7 @@ class New(CommandTest):
 
     def test_what_is_refused(self):
         self.assert_fails("plugin", "new", "spvm", "a", expect=USAGE, says=["no template of kind 'spvm'", "did you mean 'spmv'"])
-        self.assert_fails("plugin", "new", "ordering", "a", "--cuda", expect=USAGE, says=["no template for CUDA", "spmv"])
+        self.assert_fails("plugin", "new", "launch", "a", "--cuda", expect=USAGE, says=["no template for CUDA", "on the host", "spmv"])
         self.assert_fails("plugin", "new", "spmv", expect=USAGE, says="KIND and NAME are required")
         for name in ("Mine", "9", "a b", "a/b", "a" * 24, ""):
             self.assert_fails("plugin", "new", "spmv", name, "-o", self.path("x"), expect=USAGE, says="NAME")

@@ -379,7 +379,8 @@ def template(t):
     built = t.options.work / f"{root.name}, built" / kind
     run("ctest", "--test-dir", built, "--output-on-failure", "--no-tests=error")
     if t.options.cuda:
-        return
+        fake = t.options.build / "tests" / "mocks" / "fake_device"
+        return require_none(plugin_folders.problems_on_the_fake_device(command_of(t), built / f"my-{kind}.so", fake, own_settings_aside()))
     run_line_of_readme(t, root / kind, built)
     if kind == "spmv":
         never_cheaper_than(t, "com.example.my-spmv", "spmv.csr.rows.cpu", built / "my-spmv.so")

@@ -4,6 +4,7 @@
 import json
 import pathlib
 import shutil
+import subprocess
 
 TEMPLATES = pathlib.Path(__file__).resolve().parents[2] / "tools/sextant/templates/templates.json"
 
@@ -44,3 +45,20 @@ def tridiagonal(path):
     entries = [f"{i} {j} {2 if i == j else -1}" for i in range(1, 51) for j in (i - 1, i) if j > 0]
     path.write_text(f"%%MatrixMarket matrix coordinate real symmetric\n50 50 {len(entries)}\n" + "\n".join(entries) + "\n")
     return path
+
+
+def problems_on_the_fake_device(command, plugin, fake, environment):
+    """The host's side of a kernel, over libraries that compute nothing (tests/fake_device): answers are wrong, but the file loads and
+    every case comes back with its finding. A device plugin has no cases."""
+    if not (fake / "libcuda.so.1").exists():
+        print("this build has no fake device: not run there")
+        return []
+    is_device = plugin.stem == "my-device"
+    device = ["my-device", "--plugin-path", plugin] if is_device else ["cuda"]
+    answer = subprocess.run([command, "plugin", "check", "--no-stamp", "--json", "--device", *device, plugin],
+                            env=dict(environment, LD_LIBRARY_PATH=str(fake)), capture_output=True, text=True)  # fmt: skip
+    result = json.loads(answer.stdout or "{}")
+    if result.get("stage", "nothing") not in (None, "self-test", "not proven") or not (result["checks"] or is_device):
+        return [f"{plugin.name} on the fake device: {answer.stdout[-2000:]}{answer.stderr[-2000:]}"]
+    print(f"{plugin.name} on the fake device: {len(result['checks'])} checks came back")
+    return []

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds the Debian packages and looks into them: debian_test.py SOURCE FOLDER [-DNAME=VALUE...]
+"""Builds the Debian packages and looks into them: debian_test.py SOURCE FOLDER [--cuda] [-DNAME=VALUE...]
 
-CUDA is left out. Exit code 77 (skipped) without SEXTANT_TEST_PACKAGES in the environment, and where cpack, dpkg-deb or
-dpkg-shlibdeps is not there. Where lintian is installed it must accept the packages, too."""
+With --cuda libsextant-cuda is among them. Exit code 77 (skipped) without SEXTANT_TEST_PACKAGES in the environment, and where
+cpack, dpkg-deb, dpkg-shlibdeps or, with --cuda, nvcc is not there. Where lintian is installed it must accept the packages, too."""
 
 import os
 import pathlib
@@ -32,6 +32,13 @@ WANTED = {
                          r"/usr/lib/python3/dist-packages/sextant-[0-9.]+\.dist-info/METADATA"],
                         {"Section": "python", "Architecture": "all", "Depends": r"libsextant0 \(>= .*python3-cffi-backend.*python3-numpy"}),
 }  # fmt: skip
+WANTED_WITH_CUDA = {
+    "libsextant-cuda": ([r"/usr/lib/[^/]+/sextant/plugins-0/device/device-cuda\.so", r"/usr/lib/[^/]+/sextant/plugins-0/cuda/spmv-\S+\.so",
+                         r"/usr/lib/[^/]+/sextant/plugins-0/cuda/pcg-\S+\.so", r"/usr/lib/[^/]+/sextant/plugins-0/cuda/hermitian-\S+\.so"],
+                        {"Section": "contrib/libs", "Depends": r"libc6 .*libsextant0 \(= |libsextant0 \(= .*libc6 ", "Description": "CUDA runtime"}),
+}  # fmt: skip
+# The plugins are built for the package's contents alone: machine code of one architecture, soon compiled.
+CUDA_DEFINITIONS = ("-DSEXTANT_CUDA=ON", "-DCMAKE_CUDA_ARCHITECTURES=90-real", "-DCMAKE_CUDA_FLAGS_RELEASE=-O1 -DNDEBUG")
 
 
 def output_of(*command, **more):
@@ -43,7 +50,7 @@ def output_of(*command, **more):
 
 def problems_of(name, paths, fields, control):
     """Why a package is not as it should be. paths: of its files; fields: by name; control: its control files."""
-    wanted, values = WANTED[name]
+    wanted, values = {**WANTED, **WANTED_WITH_CUDA}[name]
     documents = [rf"/usr/share/doc/{name}/{document}" for document in ("copyright", r"changelog\.Debian\.gz")]
     found = [f"{name} has no {pattern}" for pattern in wanted + documents
              if not any(re.fullmatch(pattern, path) for path in paths)]  # fmt: skip
@@ -53,6 +60,9 @@ def problems_of(name, paths, fields, control):
         found.append(f"{name}: the description is not a line and a text")
     outside = [path for path in paths if not path.startswith("/usr/")]
     found += [f"{name} has {path}, which is not below /usr" for path in outside]
+    # Plugins that need CUDA stand in their own package, and no library of NVIDIA's in any.
+    found += [f"{name} has {path}" for path in paths
+              if "libcuda" in path or (re.search(r"/plugins-\d+/(cuda/|device/device-cuda)", path) and name != "libsextant-cuda")]  # fmt: skip
     trigger = "activate-noawait ldconfig" in control.get("triggers", "")
     if trigger != (name == "libsextant0"):
         found.append(f"{name}: the trigger of ldconfig is {'there' if trigger else 'missing'}")
@@ -75,7 +85,7 @@ def build(source, folder, definitions):
     output = folder / "packages"
     shutil.rmtree(output, ignore_errors=True)
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-    output_of("cmake", *generator, "--preset", "debian", "-B", folder, "-DSEXTANT_CUDA=OFF", *definitions, cwd=source)
+    output_of("cmake", *generator, "--preset", "debian", "-B", folder, *definitions, cwd=source)
     output_of("cmake", "--build", folder, "--parallel", "2")
     output_of("cpack", "--config", folder / "CPackConfig.cmake", "-B", output)
     return {path.name.split("_")[0]: path for path in sorted(output.glob("*.deb"))}
@@ -104,7 +114,8 @@ def problems_of_python(packages, folder):
 
 
 def main():
-    missing = [tool for tool in TOOLS if not shutil.which(tool)]
+    cuda = "--cuda" in sys.argv
+    missing = [tool for tool in (*TOOLS, *(("nvcc",) if cuda else ())) if not shutil.which(tool)]
     if missing:
         print(f"SKIPPED: {', '.join(missing)} not installed")
         return 77
@@ -112,7 +123,9 @@ def main():
         print("SKIPPED: it builds everything once more; SEXTANT_TEST_PACKAGES=1 asks for it")
         return 77
     source, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-    packages = build(source, folder, sys.argv[3:])
+    packages = build(source, folder, [*(CUDA_DEFINITIONS if cuda else ("-DSEXTANT_CUDA=OFF",)), *(each for each in sys.argv[3:] if each != "--cuda")])
+    if cuda:
+        WANTED.update(WANTED_WITH_CUDA)
     if not python_has("cffi"):
         print("/usr/bin/python3 has no cffi: python3-sextant is left out")
         del WANTED["python3-sextant"]

@@ -24,6 +24,11 @@ class Problems(unittest.TestCase):
             self.assertEqual(len(self.found([each for each in PATHS if each != path])), 1)
         self.assertIn("not below /usr", self.found([*PATHS, "/opt/x"])[0])
 
+    def test_a_plugin_that_belongs_to_the_package_for_cuda(self):
+        for path in ("/usr/lib/x86_64-linux-gnu/sextant/plugins-0/cuda/spmv-csr-cuda.so",
+                     "/usr/lib/x86_64-linux-gnu/sextant/plugins-0/device/device-cuda.so", "/usr/lib/x86_64-linux-gnu/libcudart.so.13"):  # fmt: skip
+            self.assertEqual(len(self.found([*PATHS, path])), 1)
+
     def test_fields(self):
         self.assertIn("Depends", self.found(fields={"Depends": "libc6"})[0])
         self.assertIn("description", self.found(fields={"Description": "a command"})[0])

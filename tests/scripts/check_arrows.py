@@ -44,7 +44,7 @@ CUDA_HEADER = re.compile(r"^(cuda|cub/|thrust/|cooperative_groups|cublas|cuspars
 # Tries out a CUDA toolkit before anything is built with it: no part of the product.
 CUDA_PROGRAMS = {pathlib.Path("tools/lib/cuda-check/check.cu")}
 # Texts of plugins, which the command holds and does not compile.
-PLUGIN_TEMPLATE = re.compile(r"^tools/sextant/templates/[^/]+/kernel\.cu$")
+PLUGIN_TEMPLATE = re.compile(r"^tools/sextant/templates/[^/]+/\w+\.cu$")
 # Header-only helpers for kernels in CUDA.
 CUDA_HELPER = re.compile(r"^(include/)?sextant/sdk/cuda/")
 # What each folder of the headers may include of the others.

@@ -43,8 +43,9 @@ WORST_WORDS = [
     (r"\b(?:has|have|had|having) (?:a|no|its|their|some) say\b", "say what counts or does not count"),
     (r"\b(?:aught|naught|nought|ere|hitherto|lest|thereof|whence|whither|wherein|whereof)\b", "no longer spoken: use a common word"),
 ]
-# Words of a sentence may stand on two lines of a comment.
-SPACE = r"\s+(?:(?://+|[*#!>])\s*)?"
+# Words of a sentence may stand on two lines of a comment, and those of a message of C++ or Python in strings that are joined.
+JOINT = r"[\"'](?:\s*\+)?\s*(?:r|b|f|rf|fr)?[\"']"
+SPACE = rf"(?:\s*{JOINT}\s*|\s+(?:(?://+|[*#!>])\s*)?)"
 WORST = [(re.compile(words.replace(" ", SPACE)), reason) for words, reason in WORST_WORDS]
 # Licences, texts of others, and the files that plant such words.
 NOT_OURS = ("LICENSE", "tests/data", "tests/scripts/check_words.py", "tests/scripts/test_checks.py")

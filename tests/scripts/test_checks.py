@@ -320,6 +320,14 @@ class Words(RuleTest):
     def test_worst_words_on_two_lines(self):
         self.assert_found(check_words, "tools/x.cpp", "// 3 ms in the\n// mean\n", "say on average")
 
+    def test_worst_words_in_messages_of_joined_strings(self):
+        joined = ('raise ValueError("no solve for "\n                 "want of memory")\n', "raise ValueError(f'{a} for'\n    f' want of memory')\n",
+                  'raise ValueError("for " + "want of memory")\n', 'fail("for "\n     "want of memory");\n')  # fmt: skip
+        for text in joined:
+            self.assertTrue(check_words.worst_words(text), text)
+        self.assert_found(check_words, "bindings/python/sextant/_x.py", joined[0], "for lack of")
+        self.assertEqual(check_words.worst_words('say("for", "want", "of")\n'), [])
+
     def test_common_words_that_look_like_the_worst(self):
         for sentence in ("in the mean of ten", 'names "sy" and "he"', "latency.meetings", "this, when, there, other", "marshalled"):
             self.assertEqual(check_words.worst_words(sentence), [])

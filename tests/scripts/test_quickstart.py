@@ -171,10 +171,18 @@ class Build(Quickstart):
         first = self.called(calls, "cmake -S")[0]
         self.assertIn("-G Ninja", first)
         self.assertIn("-DSEXTANT_TESTS=OFF", first)
+        self.assertIn("-DSEXTANT_UNITY=ON", first)
         _, _, calls = self.quickstart()
         again = self.called(calls, "cmake -S")[0]
         self.assertNotIn("-G", again)
         self.assertNotIn("SEXTANT_TESTS", again)
+
+    def test_an_installation_has_the_kernels_of_all_instruction_sets(self):
+        _, _, calls = self.quickstart()
+        self.assertRegex(self.called(calls, "cmake -S")[0], r"-DSEXTANT_ISAS=(avx512|avx2|baseline)?( |$)")
+        for options in (("--install", str(self.folder / "there")), ("--developer",)):
+            _, _, calls = self.quickstart(*options)
+            self.assertRegex(self.called(calls, "cmake -S")[0], r"-DSEXTANT_ISAS=( |$)")
 
     def test_a_compiler_that_came_later_is_looked_for_again(self):
         self.quickstart()

@@ -44,6 +44,21 @@ configure() {
     fail "cmake could not configure $build: if a package is missing, tools/quickstart installs it."
 }
 
+# own_isa: the widest instruction set of this machine that kernels are compiled for: avx512, avx2, baseline, or nothing (all)
+# where that is not known. The conditions are those of sdk/cpu/isa.hpp.
+own_isa() {
+  local flags flag
+  flags=" $(sed -n -E 's/^flags[[:space:]]*:(.*)/\1/p;T;q' /proc/cpuinfo 2>/dev/null) " || true
+  if [[ $flags != *' fpu '* ]]; then return 0; fi
+  for flag in avx2 fma; do
+    if [[ $flags != *" $flag "* ]]; then printf 'baseline'; return 0; fi
+  done
+  for flag in avx512f avx512vl avx512dq avx512bw; do
+    if [[ $flags != *" $flag "* ]]; then printf 'avx2'; return 0; fi
+  done
+  printf 'avx512'
+}
+
 # clock SECONDS: as minutes and seconds.
 clock() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
 

@@ -48,9 +48,9 @@ bool harmless_directive(std::string_view word) {
          word == ".pragma" || word == ".noreturn";
 }
 
-class Reader {
+class ModuleReader {
  public:
-  explicit Reader(std::string_view text) : text_(text), tokens_(text) {}
+  explicit ModuleReader(std::string_view text) : text_(text), tokens_(text) {}
 
   Module read() {
     while (!module_.refusal) {
@@ -206,6 +206,6 @@ class Reader {
 
 }  // namespace
 
-Module read_module(std::string_view text) { return Reader(text).read(); }
+Module read_module(std::string_view text) { return ModuleReader(text).read(); }
 
 }  // namespace sextant::retune::ptx

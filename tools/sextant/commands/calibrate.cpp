@@ -157,7 +157,7 @@ void print_table(const std::vector<Model> &models) {
   print("{}", table.text());
 }
 
-Json to_json(const std::vector<Model> &models, const std::string &path, double seconds, bool cancelled) {
+Json calibration_json(const std::vector<Model> &models, const std::string &path, double seconds, bool cancelled) {
   Json list = Json::array();
   for (const Model &model : models) {
     const sxt_model_info &info = model.info;
@@ -211,7 +211,7 @@ int run_calibrate(const CalibrateOptions &options) {
   const bool verifies = options.verify && !reporter.cancelled();
   if (verifies) judgement = verify_on_generated(context.get(), applies);
   if (options.json) {
-    Json report = to_json(models, path, seconds, reporter.cancelled());
+    Json report = calibration_json(models, path, seconds, reporter.cancelled());
     report["verify"] = verifies ? judgement_json(judgement) : Json();
     print_json(report);
   } else {
@@ -225,7 +225,7 @@ int run_calibrate(const CalibrateOptions &options) {
   return exit_done;
 }
 
-constexpr const char *help_footer = R"(Examples:
+constexpr const char *calibrate_footer = R"(Examples:
   sextant calibrate                             90 s on a CPU, 60 s on a GPU; leave the machine alone meanwhile
   sextant calibrate --quick                     20 s
   sextant calibrate --kind sxt.pcg/1 --seconds 30
@@ -254,7 +254,7 @@ void add_calibrate(CLI::App &app, Action &action) {
   command->add_flag("--json", options->json, "JSON instead of a table");
   add_events(*command, options->events);
   add_context_options(*command, options->context);
-  command->footer(help_footer);
+  command->footer(calibrate_footer);
   command->callback([options, &action] { action = [options] { return run_calibrate(*options); }; });
 }
 

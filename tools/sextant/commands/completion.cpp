@@ -33,12 +33,13 @@ std::vector<std::string> plain_words(const CommandEntry &command) {
 }
 
 // A script with its variable parts in place of @STEPS@, @VALUES@ and @WORDS@.
-std::string filled(const char *frame, const std::string &steps, const std::string &values, const std::string &words) {
-  return filled_in(frame, {{"STEPS", steps}, {"VALUES", values}, {"WORDS", words}});
+std::string filled_script(const char *frame, const std::string &completion_steps, const std::string &values,
+                          const std::string &words) {
+  return filled_in(frame, {{"STEPS", completion_steps}, {"VALUES", values}, {"WORDS", words}});
 }
 
 // The lines of a case over "COMMAND WORD" that lead from a command to the next, as bash and zsh write them.
-std::string steps(const std::vector<const CommandEntry *> &all) {
+std::string completion_steps(const std::vector<const CommandEntry *> &all) {
   std::string text;
   for (const CommandEntry *command : all)
     for (const CommandEntry &inner : command->subcommands)
@@ -86,8 +87,9 @@ std::string bash(const std::vector<const CommandEntry *> &all) {
   for (const CommandEntry *command : all)
     words += fmt::format("    {}) plain={} options={} ;;\n", quoted(command->words),
                          quoted(joined(plain_words(*command), " ")), quoted(joined(option_words(*command), " ")));
-  return filled(bash_frame, steps(all),
-                values(all, "mapfile -t COMPREPLY < <(compgen -W '", "' -- \"$current\"); return", "return"), words);
+  return filled_script(bash_frame, completion_steps(all),
+                       values(all, "mapfile -t COMPREPLY < <(compgen -W '", "' -- \"$current\"); return", "return"),
+                       words);
 }
 
 constexpr const char *zsh_frame = R"sh(#compdef sextant
@@ -115,7 +117,7 @@ if [[ ${funcstack[1]} == _sextant ]]; then _sextant "$@"; else compdef _sextant 
 )sh";
 
 // "word:what it is", whose colons are escaped.
-std::string described(const std::string &word, const std::string &description) {
+std::string described_word(const std::string &word, const std::string &description) {
   std::string text;
   for (const char c : description) text += c == ':' ? std::string("\\:") : std::string(1, c);
   return quoted(word + ":" + text) + " ";
@@ -125,16 +127,17 @@ std::string zsh(const std::vector<const CommandEntry *> &all) {
   std::string lists;
   for (const CommandEntry *command : all) {
     std::string plain, options;
-    for (const CommandEntry &inner : command->subcommands) plain += described(inner.name, inner.description);
+    for (const CommandEntry &inner : command->subcommands) plain += described_word(inner.name, inner.description);
     for (const OptionEntry &option : command->options) {
       if (option.positional)
-        for (const std::string &choice : option.choices) plain += described(choice, option.description);
+        for (const std::string &choice : option.choices) plain += described_word(choice, option.description);
       else
-        for (const std::string &name : option.names) options += described(name, option.description);
+        for (const std::string &name : option.names) options += described_word(name, option.description);
     }
     lists += fmt::format("    {}) plain=({}) options=({}) ;;\n", quoted(command->words), plain, options);
   }
-  return filled(zsh_frame, steps(all), values(all, "compadd -- ", "; return", "_files; return"), lists);
+  return filled_script(zsh_frame, completion_steps(all), values(all, "compadd -- ", "; return", "_files; return"),
+                       lists);
 }
 
 constexpr const char *fish_frame = R"sh(# Completion of sextant for fish: sextant completion fish | source
@@ -175,7 +178,7 @@ std::string fish(const std::vector<const CommandEntry *> &all) {
                              quoted(joined(option.choices, " ")));
     }
   }
-  return filled(fish_frame, moves, "", "") + lines;
+  return filled_script(fish_frame, moves, "", "") + lines;
 }
 
 }  // namespace

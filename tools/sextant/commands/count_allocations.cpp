@@ -12,13 +12,13 @@
 #include <cstdint>
 
 namespace {
-std::atomic<bool> counts{false};
+std::atomic<bool> allocation_counts{false};
 std::atomic<std::uint64_t> taken{0};
 }  // namespace
 
 // Looked up by name (core/conformance/cost.cpp); counting begins with the first call.
 extern "C" __attribute__((visibility("default"))) std::uint64_t sxt_count_allocations() {
-  counts.store(true, std::memory_order_relaxed);
+  allocation_counts.store(true, std::memory_order_relaxed);
   return taken.load(std::memory_order_relaxed);
 }
 
@@ -34,7 +34,7 @@ void *__libc_memalign(std::size_t, std::size_t);  // NOLINT
 #define SXT_COUNTED __attribute__((visibility("default")))
 
 static void count() {
-  if (counts.load(std::memory_order_relaxed)) taken.fetch_add(1, std::memory_order_relaxed);
+  if (allocation_counts.load(std::memory_order_relaxed)) taken.fetch_add(1, std::memory_order_relaxed);
 }
 
 SXT_COUNTED void *malloc(std::size_t bytes) { return count(), __libc_malloc(bytes); }

@@ -36,7 +36,7 @@ void in_parts(std::int64_t n, const F &f) {
 // row(i, emit) calls emit(column, value) for the entries of row i, columns ascending: once to count them, once to put
 // them where they belong.
 template <class Row>
-HostCsr filled(std::string name, std::int64_t n, const Row &row) {
+HostCsr filled_rows(std::string name, std::int64_t n, const Row &row) {
   HostCsr a;
   a.name = std::move(name);
   a.n = n;
@@ -73,7 +73,7 @@ HostCsr filled(std::string name, std::int64_t n, const Row &row) {
 // Laplacian of a grid with extents nx, ny, nz; extent 1 drops the dimension.
 HostCsr grid(std::string name, std::int64_t nx, std::int64_t ny, std::int64_t nz) {
   const double centre = nz > 1 ? 6 : 4;
-  return filled(std::move(name), nx * ny * nz, [=](std::int64_t i, auto &&emit) {
+  return filled_rows(std::move(name), nx * ny * nz, [=](std::int64_t i, auto &&emit) {
     const std::int64_t x = i % nx, y = i / nx % ny, z = i / (nx * ny);
     if (z > 0) emit(i - nx * ny, -1);
     if (y > 0) emit(i - nx, -1);
@@ -136,19 +136,20 @@ HostCsr stencil_3d(std::int64_t rows) {
 HostCsr stencil_27(std::int64_t rows) {
   const auto side = std::max<std::int64_t>(2, std::llround(std::cbrt(static_cast<double>(rows))));
   const auto inside = [side](std::int64_t v) { return v >= 0 && v < side; };
-  return filled(fmt::format("stencil-3d-27pt-{0}x{0}x{0}", side), side * side * side, [=](std::int64_t i, auto &&emit) {
-    const std::int64_t x = i % side, y = i / side % side, z = i / (side * side);
-    // The neighbours in ascending order; 13 is the point itself.
-    for (std::int64_t k = 0; k < 27; ++k) {
-      const std::int64_t u = x + k % 3 - 1, v = y + k / 3 % 3 - 1, w = z + k / 9 - 1;
-      if (inside(u) && inside(v) && inside(w)) emit((w * side + v) * side + u, k == 13 ? 26 : -1);
-    }
-  });
+  return filled_rows(fmt::format("stencil-3d-27pt-{0}x{0}x{0}", side), side * side * side,
+                     [=](std::int64_t i, auto &&emit) {
+                       const std::int64_t x = i % side, y = i / side % side, z = i / (side * side);
+                       // The neighbours in ascending order; 13 is the point itself.
+                       for (std::int64_t k = 0; k < 27; ++k) {
+                         const std::int64_t u = x + k % 3 - 1, v = y + k / 3 % 3 - 1, w = z + k / 9 - 1;
+                         if (inside(u) && inside(v) && inside(w)) emit((w * side + v) * side + u, k == 13 ? 26 : -1);
+                       }
+                     });
 }
 
 HostCsr banded(std::int64_t rows) {
   constexpr std::int64_t half = 20;
-  return filled(fmt::format("banded-41-{}", rows), rows, [=](std::int64_t i, auto &&emit) {
+  return filled_rows(fmt::format("banded-41-{}", rows), rows, [=](std::int64_t i, auto &&emit) {
     const std::int64_t first = std::max<std::int64_t>(0, i - half), last = std::min(rows - 1, i + half);
     // Off-diagonal sums stay below 2 * (1 + 1/2 + ... + 1/20) < 7.2, so the diagonal dominates.
     for (std::int64_t j = first; j <= last; ++j) emit(j, j == i ? 7.2 : -1.0 / static_cast<double>(std::abs(i - j)));
@@ -157,7 +158,7 @@ HostCsr banded(std::int64_t rows) {
 
 HostCsr power_law(std::int64_t rows) {
   const std::vector<Edge> edges = power_law_edges(rows);
-  return filled(fmt::format("power-law-{}", rows), rows, [&](std::int64_t i, auto &&emit) {
+  return filled_rows(fmt::format("power-law-{}", rows), rows, [&](std::int64_t i, auto &&emit) {
     const auto node = static_cast<std::int32_t>(i);
     auto edge = std::lower_bound(edges.begin(), edges.end(), Edge(node, 0));
     const auto end = std::find_if(edge, edges.end(), [=](const Edge &e) { return e.first != node; });
@@ -174,7 +175,7 @@ HostCsr power_law(std::int64_t rows) {
 HostCsr regular_graph(std::int64_t rows) {
   const std::int64_t n = std::max<std::int64_t>(8, rows + rows % 2);
   const auto odd = [n](std::int64_t eighths) { return n * eighths / 8 / 2 * 2 + 1; };
-  return filled(fmt::format("regular-graph-3-{}", n), n, [=](std::int64_t i, auto &&emit) {
+  return filled_rows(fmt::format("regular-graph-3-{}", n), n, [=](std::int64_t i, auto &&emit) {
     std::array<std::int64_t, 4> columns = {i};
     for (int k = 1; k <= 3; ++k) columns[static_cast<std::size_t>(k)] = (odd(2 * k) + n - i) % n;
     std::sort(columns.begin(), columns.end());

@@ -175,7 +175,7 @@ sxt_pcg_report solve_once(sxt_context *context, sxt_pcg *pcg, const HostVector &
   return report;
 }
 
-Runs run_solver(sxt_context *context, sxt_pcg *pcg, const HostVector &b, HostVector &x, Events &events) {
+Runs run_for_program(sxt_context *context, sxt_pcg *pcg, const HostVector &b, HostVector &x, Events &events) {
   const InterruptFlag interrupt;
   Runs runs;
   runs.history.resize(static_cast<std::size_t>(most_history));
@@ -224,8 +224,8 @@ Json history_json(const std::vector<double> &history) {
   return out;
 }
 
-Json to_json(const GenerateOptions &options, const LoadedMatrix &matrix, const Runs &runs, const Json &explanation,
-             const std::vector<std::string> &files) {
+Json program_json(const GenerateOptions &options, const LoadedMatrix &matrix, const Runs &runs, const Json &explanation,
+                  const std::vector<std::string> &files) {
   const sxt_pcg_report &report = runs.first;
   Json json;
   json["directory"] = options.directory;
@@ -306,7 +306,7 @@ int generate_solver(const GenerateOptions &options) {
   }();
   events.tell({{"event", "stage"}, {"stage", "solving"}});
   HostVector x(matrix.info.value_type, matrix.info.cols);
-  const Runs runs = run_solver(context.get(), pcg.get(), b, x, events);
+  const Runs runs = run_for_program(context.get(), pcg.get(), b, x, events);
 
   const ProgramFacts facts = facts_of(options, matrix, runs);
   file.keep();
@@ -317,13 +317,13 @@ int generate_solver(const GenerateOptions &options) {
 
   const Json explanation = explain_json(pcg.get());
   if (options.json)
-    print_json(to_json(options, matrix, runs, explanation, files));
+    print_json(program_json(options, matrix, runs, explanation, files));
   else
     print_report(options, matrix, runs, explanation, files);
   return exit_done;
 }
 
-constexpr const char *help_footer = R"(Examples:
+constexpr const char *generate_solver_footer = R"(Examples:
   sextant generate-solver A.mtx -o solver       a C program with its plan, matrix and CMake file
   sextant generate-solver A.mtx --rhs b.mtx --expected-solves 100 --language fortran -o solver
   sextant generate-solver --generate stencil-3d --n 1000000 -o solver
@@ -354,7 +354,7 @@ void add_generate_solver(CLI::App &parent, Action &action) {
   options->setup.add(*app, group);
   add_stopping(*app, *options, "Stopping");
   add_context_options(*app, options->context);
-  app->footer(help_footer);
+  app->footer(generate_solver_footer);
   app->callback([options, &action] { action = [options] { return generate_solver(*options); }; });
 }
 

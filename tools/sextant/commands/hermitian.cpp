@@ -123,7 +123,7 @@ std::string info_text(std::int32_t info, bool definite) {
   return info == SXT_INFO_NOT_FINITE ? "NaN or infinity" : fmt::format("code {}", info);
 }
 
-HermitianHandle describe(sxt_context *context, const HermitianOptions &options, const Systems &systems) {
+HermitianHandle describe_systems(sxt_context *context, const HermitianOptions &options, const Systems &systems) {
   sxt_hermitian_options native;
   sxt_hermitian_options_init(&native, sizeof native);
   native.value_type = SXT_C128;
@@ -145,7 +145,7 @@ HermitianHandle describe(sxt_context *context, const HermitianOptions &options, 
   return HermitianHandle(made);
 }
 
-void solve(sxt_context *context, sxt_hermitian *hermitian, Systems &systems, Answers &answers) {
+void solve_systems(sxt_context *context, sxt_hermitian *hermitian, Systems &systems, Answers &answers) {
   std::vector<void *> a, b;
   std::vector<std::int64_t> ld;
   for (std::size_t s = 0; s < systems.orders.size(); ++s) {
@@ -167,7 +167,7 @@ void solve(sxt_context *context, sxt_hermitian *hermitian, Systems &systems, Ans
   check(sxt_hermitian_factor_solve(hermitian, &set), context);
 }
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+Json json_number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 int hermitian(const HermitianOptions &options) {
   const Context context = open_context(options.context);
@@ -177,13 +177,13 @@ int hermitian(const HermitianOptions &options) {
     systems.add(read_matrix(context.get(), path, options.symmetry_tolerance), options.symmetry_tolerance);
   }
   Answers answers(systems);
-  const HermitianHandle handle = describe(context.get(), options, systems);
+  const HermitianHandle handle = describe_systems(context.get(), options, systems);
   sxt_hermitian_report report{};
   report.struct_size = sizeof report;
   check(sxt_hermitian_get_report(handle.get(), &report), context.get());
   {
     const Waiting waiting("solving", options.context, predicted(report.predicted_factor_solve_s));
-    solve(context.get(), handle.get(), systems, answers);
+    solve_systems(context.get(), handle.get(), systems, answers);
   }
   check(sxt_hermitian_get_report(handle.get(), &report), context.get());
   Table table({{"system"},
@@ -208,8 +208,8 @@ int hermitian(const HermitianOptions &options) {
                     {"order", systems.orders[s]},
                     {"info", answers.info[s]},
                     {"answer", answer},
-                    {"residual", number(answers.residual[s])},
-                    {"rcond", number(answers.rcond[s])},
+                    {"residual", json_number(answers.residual[s])},
+                    {"rcond", json_number(answers.rcond[s])},
                     {"inertia", known ? Json({signs[0], signs[1], signs[2]}) : Json()},
                     {"shift", answers.shift[s]}});
   }
@@ -228,7 +228,7 @@ int hermitian(const HermitianOptions &options) {
   return failed ? exit_not_solved : exit_done;
 }
 
-constexpr const char *help_footer =
+constexpr const char *hermitian_footer =
     R"(Every file is one system of the set, with b = A * ones. The residual is |b - A x| / (|A| |x| + |b|) in the largest norm,
 rcond an estimate of the reciprocal condition number, inertia the number of positive, negative and zero eigenvalues.
 Examples:
@@ -262,7 +262,7 @@ void add_hermitian(CLI::App &parent, Action &action) {
       ->check(number_from_zero());
   app->add_flag("--json", options->json, "Everything as JSON");
   add_context_options(*app, options->context);
-  app->footer(help_footer);
+  app->footer(hermitian_footer);
   app->callback([options, &action] { action = [options] { return hermitian(*options); }; });
 }
 

@@ -167,7 +167,7 @@ int machine(const MachineOptions &options) {
   return exit_done;
 }
 
-constexpr const char *help_footer = R"(Examples:
+constexpr const char *machine_footer = R"(Examples:
   sextant machine                               the device, and whether it has a profile
   sextant machine --measure                     its ceilings, and how near to them products come)";
 
@@ -183,7 +183,7 @@ void add_machine(CLI::App &parent, Action &action) {
   app->add_flag("--json", options->json, "JSON instead of text");
   add_events(*app, options->events);
   add_context_options(*app, options->context);
-  app->footer(help_footer);
+  app->footer(machine_footer);
   app->callback([app, options, &action] {
     action = [app, options] {
       if (!options->measure) refuse_given(*app, {"--n", "--events"}, "has no effect without --measure");

@@ -119,7 +119,7 @@ Json errors_json(const Errors &errors) {
   return {{"median_relative_error", errors.median}, {"p90_relative_error", errors.p90}};
 }
 
-Json to_json(const BuiltModel &built, const std::string &compared) {
+Json model_json(const BuiltModel &built, const std::string &compared) {
   Json json;
   json["kernel"] = built.label.kernel;
   json["version"] = built.label.version;
@@ -211,7 +211,7 @@ int change_profile(const ModelOptions &options) {
 }
 
 // An option without effect is a mistake.
-void check_usage(const CLI::App &app, const ModelOptions &options) {
+void check_model_usage(const CLI::App &app, const ModelOptions &options) {
   if (options.undo && !options.accept.empty()) fail(exit_usage, "--accept and --undo exclude each other");
   if (options.undo || !options.accept.empty())
     refuse_given(app,
@@ -261,7 +261,7 @@ int model(const ModelOptions &options) {
   if (other)
     for (const std::size_t p : built.order)
       built.points[p].compared_s = predicted_seconds(other.get(), kernel, set, built.points[p]);
-  Json json = to_json(built, options.compare);
+  Json json = model_json(built, options.compare);
   const std::vector<CurveStep> curve =
       options.json || settings.all ? curve_of(built.points, built.order) : std::vector<CurveStep>();
   json["curve"] = curve_json(curve);
@@ -275,7 +275,7 @@ int model(const ModelOptions &options) {
   return exit_done;
 }
 
-constexpr const char *help_footer = R"(Examples:
+constexpr const char *model_footer = R"(Examples:
   sextant model spmv.csr.rows.cpu               measure the points that tell most, fit, and print the model
   sextant model spmv.csr.rows.cpu --points all --set full --seconds 300 -o rows.toml
   sextant model cholesky.tasks.cpu --op solve   one of the operations of its kind
@@ -327,10 +327,10 @@ void add_model(CLI::App &parent, Action &action) {
   app->add_flag("--json", options->json, "JSON instead of text");
   add_events(*app, options->events);
   add_context_options(*app, options->context);
-  app->footer(help_footer);
+  app->footer(model_footer);
   app->callback([app, options, &action] {
     action = [app, options] {
-      check_usage(*app, *options);
+      check_model_usage(*app, *options);
       return model(*options);
     };
   });

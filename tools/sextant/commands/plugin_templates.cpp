@@ -51,15 +51,21 @@ std::string replaced(std::string text, const std::string &from, const std::strin
   return text;
 }
 
-// The kernel's own files: each replacement must occur, or the library's kernel and the list no longer agree.
+// The kernel's own files: each replacement must occur, or the library's kernel and the list no longer agree. What they
+// include of the tree is beside them.
 std::map<std::string, std::string> sources_of(const Json &device) {
   std::map<std::string, std::string> files;
   for (const auto &[name, path] : device["files"].items()) files[name] = text_of_file(path.get<std::string>());
-  if (!device.contains("replace")) return files;
-  for (const Json &pair : device["replace"]) {
+  for (const Json &pair : device.value("replace", Json::array())) {
     bool found = false;
     for (auto &[name, text] : files) text = replaced(text, pair[0], pair[1], found);
     if (!found) fail(exit_internal, "internal error: no file of the template has '{}'", pair[0].get<std::string>());
+  }
+  for (const auto &[local, path] : device["files"].items()) {
+    bool unused = false;
+    for (auto &[name, text] : files)
+      text = replaced(text, fmt::format("#include \"{}\"", path.get<std::string>()),
+                      fmt::format("#include \"{}\"", local), unused);
   }
   return files;
 }
@@ -121,6 +127,8 @@ void add_build_values(const Json &device, bool cuda, const std::string &name,
   values["SOURCES"] = joined_sources(device, isa);
   values["ISA_SOURCES"] = isa.empty() ? "" : " ISA_SOURCES " + fmt::format("{}", fmt::join(isa, " "));
   values["SETTINGS"] = text_or(device, "settings", "");
+  // A plugin of another device than "cuda" says that it needs CUDA.
+  values["CUDA"] = cuda && device.contains("device") ? " CUDA" : "";
   values["LANGUAGES"] = cuda ? "CXX CUDA" : "CXX";
   values["ARCHITECTURES"] = cuda ? "if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)\n  set(CMAKE_CUDA_ARCHITECTURES 90-real "
                                    "80-virtual)  # machine code of "
@@ -132,6 +140,9 @@ void add_build_values(const Json &device, bool cuda, const std::string &name,
     values["TEST_PROPERTIES"] =
         "# The kind has no cases: the file is loaded, and nothing is proven.\n"
         "set_tests_properties(cases PROPERTIES PASS_REGULAR_EXPRESSION \"not proven\")\n";
+    if (cuda)
+      values["TEST_PROPERTIES"] +=
+          "set_tests_properties(cases PROPERTIES SKIP_RETURN_CODE 5)  # there is no such device here\n";
   } else {
     values["TEST_PROPERTIES"] =
         cuda ? "set_tests_properties(cases PROPERTIES SKIP_RETURN_CODE 5)  # there is no such device here\n" : "";
@@ -148,7 +159,8 @@ PluginFolder plugin_folder(const PluginRequest &request) {
     std::vector<std::string> others;
     for (const auto &[name, value] : templates().items())
       if (value.contains(device_name)) others.push_back(name);
-    fail(exit_usage, "kind '{}' has no template for CUDA; these have one: {}", key, fmt::join(others, ", "));
+    fail(exit_usage, "kind '{}' has no template for CUDA: {}; these have one: {}", key,
+         text_or(found, "no_cuda", "there is none yet"), fmt::join(others, ", "));
   }
   const Json &device = found[device_name];
   PluginFolder folder_of;

@@ -110,7 +110,7 @@ int list_plugins(const PluginsOptions &options) {
   return options.strict && count_wrong(refused) > 0 ? exit_refused : exit_done;
 }
 
-constexpr const char *help_footer = R"(Examples:
+constexpr const char *plugins_footer = R"(Examples:
   sextant plugins                               kernels, the files they come from, and refusals with stage and reason
   sextant plugins --plugin-path ./libmine.so    with a plugin of yours
   sextant plugins --json --strict               for scripts
@@ -136,7 +136,7 @@ void add_plugins(CLI::App &parent, Action &action) {
   app->add_flag("--json", options->json, "The lists as JSON");
   app->add_flag("--strict", options->strict, "Exit code 6 when anything was refused");
   add_context_options(*app, options->context);
-  app->footer(help_footer);
+  app->footer(plugins_footer);
   app->callback([options, &action] { action = [options] { return list_plugins(*options); }; });
 }
 

@@ -99,7 +99,7 @@ int report(const ReportOptions &options) {
   return failed ? exit_bad_input : exit_done;
 }
 
-constexpr const char *help_footer = R"(Examples:
+constexpr const char *report_footer = R"(Examples:
   sextant report -o report.html                 this machine, its decision trees, its choices on generated matrices
   sextant report A.mtx B.mtx -o report.html     and for each matrix every candidate and a solve
 
@@ -111,7 +111,8 @@ Exit code 3: it cannot be written, or one of its commands failed, which it says 
 void add_report(CLI::App &parent, Action &action) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App *app = parent.add_subcommand("report", "One HTML file: machine, models, choices, solves");
-  app->add_option("matrices", options->matrices, "Matrix Market or Harwell-Boeing files, plain or .gz")->type_name("MATRIX.mtx...");
+  app->add_option("matrices", options->matrices, "Matrix Market or Harwell-Boeing files, plain or .gz")
+      ->type_name("MATRIX.mtx...");
   app->add_option("-o,--output", options->output, "The file")->required()->type_name("FILE.html");
   app->add_option("--generate", options->generate, generate_help)->type_name("NAMES")->capture_default_str();
   app->add_option("--n", options->sizes, "Rows of the generated matrices")
@@ -120,7 +121,7 @@ void add_report(CLI::App &parent, Action &action) {
   app->add_option("--retune", options->launches, "Reports of sextant retune, as a table each")->type_name("FILE.json");
   app->add_option("--title", options->title, "Title of the page")->capture_default_str();
   add_context_options(*app, options->context);
-  app->footer(help_footer);
+  app->footer(report_footer);
   app->callback([options, &action] { action = [options] { return report(*options); }; });
 }
 

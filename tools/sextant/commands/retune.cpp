@@ -67,7 +67,7 @@ Variables environment(const RetuneOptions &options, const std::string &reports) 
 }
 
 // In the child; errors go back through the pipe that exec closes.
-[[noreturn]] void become(std::vector<char *> &arguments, const Variables &variables, int errors) {
+[[noreturn]] void start_program(std::vector<char *> &arguments, const Variables &variables, int errors) {
   for (const auto &[name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
   for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
   execvp(arguments[0], arguments.data());
@@ -77,7 +77,7 @@ Variables environment(const RetuneOptions &options, const std::string &reports) 
 }
 
 volatile std::sig_atomic_t child = 0;
-void pass_on(int signal) {
+void pass_signal(int signal) {
   if (child > 0) kill(child, signal);
 }
 
@@ -86,7 +86,7 @@ void wait_as_it_does() {
   for (const int signal : {SIGINT, SIGQUIT}) std::signal(signal, SIG_IGN);
   for (const int signal : {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) {
     struct sigaction action {};
-    action.sa_handler = pass_on;
+    action.sa_handler = pass_signal;
     action.sa_flags = SA_RESTART;
     sigaction(signal, &action, nullptr);
   }
@@ -100,7 +100,7 @@ int run_program(const RetuneOptions &options, const Variables &variables) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) fail(exit_device, "no pipe to the program: {}", std::strerror(errno));
   const pid_t process = fork();
-  if (process == 0) become(arguments, variables, ends[1]);
+  if (process == 0) start_program(arguments, variables, ends[1]);
   const int fork_error = errno;
   close(ends[1]);
   if (process < 0) fail(exit_device, "no process for the program: {}", std::strerror(fork_error));
@@ -158,7 +158,7 @@ int retune(const RetuneOptions &) {
 
 #endif
 
-constexpr const char *help_footer = R"(Examples:
+constexpr const char *retune_footer = R"(Examples:
   sextant retune -- ./simulation input.dat      tiered block sizes; the report goes to stderr when the program has ended
   sextant retune --policy measured --report r.json -- python3 train.py
   sextant retune --dry-run -- ./simulation      say what would be changed, and change nothing
@@ -182,7 +182,7 @@ void add_retune(CLI::App &parent, Action &action) {
   app->add_option("program", options->program, "The program and its arguments, behind --")
       ->required()
       ->type_name("PROGRAM ARGS...");
-  app->footer(help_footer);
+  app->footer(retune_footer);
   app->callback([options, &action] { action = [options] { return retune(*options); }; });
 }
 

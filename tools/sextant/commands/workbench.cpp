@@ -103,7 +103,7 @@ int workbench(const WorkbenchOptions &options) {
   return exit_done;
 }
 
-constexpr const char *help_footer = R"(Examples:
+constexpr const char *workbench_footer = R"(Examples:
   sextant workbench                             prints the address, and opens a browser where there is a desktop
   sextant workbench --port 8080 --no-open       then on your own machine: ssh -L 8080:localhost:8080 HOST
   sextant workbench --socket /run/user/1000/sextant.sock --read-only
@@ -126,7 +126,7 @@ void add_workbench(CLI::App &parent, Action &action) {
   app->add_flag("--read-only", options->read_only, "Show the results of --folder, and start nothing");
   app->add_flag("--no-open", options->no_open, "Do not open a browser");
   add_context_options(*app, options->context);
-  app->footer(help_footer);
+  app->footer(workbench_footer);
   app->callback([options, &action] { action = [options] { return workbench(*options); }; });
 }
 

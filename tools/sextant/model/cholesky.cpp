@@ -12,7 +12,7 @@
 namespace tool {
 namespace {
 
-constexpr double most_entries = 2e5;
+constexpr double most_factor_entries = 2e5;
 constexpr std::size_t least_runs = 3, most_runs = 200;
 
 class CholeskyTrial : public Trial {
@@ -88,7 +88,7 @@ class CholeskyTrial : public Trial {
 
 class CholeskyPoints : public MatrixPoints {
  public:
-  CholeskyPoints() : MatrixPoints(most_entries) {}
+  CholeskyPoints() : MatrixPoints(most_factor_entries) {}
   std::vector<std::string> operations() const override { return {"factor", "solve"}; }
   std::unique_ptr<Trial> make(sxt_context *context, const ModelSet &set, ModelPoint &point) const override {
     Matrix matrix = matrix_at(context, set, point);

@@ -14,17 +14,17 @@ struct Words {
   std::string open, close, infinity;
 };
 
-std::string number(double value, const Words &words) {
+std::string formula_number(double value, const Words &words) {
   return std::isinf(value) ? words.infinity : fmt::format("{:.9g}", value);
 }
 
 std::string list(const std::vector<double> &values, const Words &words) {
   std::string out = words.open;
-  for (std::size_t i = 0; i < values.size(); ++i) out += (i ? ", " : "") + number(values[i], words);
+  for (std::size_t i = 0; i < values.size(); ++i) out += (i ? ", " : "") + formula_number(values[i], words);
   return out + words.close;
 }
 
-std::string filled(const char *file, const sextant::FitLabel &label, const sextant::FittedModel &model,
+std::string filled_formula(const char *file, const sextant::FitLabel &label, const sextant::FittedModel &model,
                    const Words &words) {
   std::string coefficients = words.open, names, groups = words.open;
   for (std::size_t r = 0; r < model.coefficients.size(); ++r)
@@ -44,17 +44,17 @@ std::string filled(const char *file, const sextant::FitLabel &label, const sexta
        {"BREAKPOINTS", list(model.breakpoints.empty() ? std::vector<double>{0} : model.breakpoints, words)},
        {"COEFFICIENTS", coefficients + words.close},
        {"GROUPS", groups + words.close},
-       {"POWER", number(model.power, words)}});
+       {"POWER", formula_number(model.power, words)}});
 }
 
 }  // namespace
 
 std::string formula_c(const sextant::FitLabel &label, const sextant::FittedModel &model) {
-  return filled("formula.c", label, model, {"{", "}", "INFINITY"});
+  return filled_formula("formula.c", label, model, {"{", "}", "INFINITY"});
 }
 
 std::string formula_python(const sextant::FitLabel &label, const sextant::FittedModel &model) {
-  return filled("formula.py", label, model, {"[", "]", "math.inf"});
+  return filled_formula("formula.py", label, model, {"[", "]", "math.inf"});
 }
 
 std::string form_in_words(const sextant::FittedModel &model) {

@@ -52,7 +52,7 @@ Operations operations_of(const std::string &kind) {
 
 // Every kind's query begins with sxt_query and the length.
 template <class Q>
-Q query_of(const std::string &kind, sxt_value_type type, std::int64_t n) {
+Q vector_query(const std::string &kind, sxt_value_type type, std::int64_t n) {
   Q query{};
   query.q.h = {sizeof query, kind.c_str()};
   query.q.expected_runs = usual_runs;
@@ -81,10 +81,10 @@ class VectorTrial : public SelectionTrial {
         n_(n),
         one_(type, 1),
         tiny_(type, tiny),
-        vector_query_(query_of<sxt_vector_query>(kind, type, n)),
-        group_query_(query_of<sxt_vector_group_query>(kind, type, n)),
-        reduction_query_(query_of<sxt_reduction_query>(kind, type, n)),
-        multidot_query_(query_of<sxt_multidot_query>(kind, type, n)) {
+        vector_query_(vector_query<sxt_vector_query>(kind, type, n)),
+        group_query_(vector_query<sxt_vector_group_query>(kind, type, n)),
+        reduction_query_(vector_query<sxt_reduction_query>(kind, type, n)),
+        multidot_query_(vector_query<sxt_multidot_query>(kind, type, n)) {
     vector_query_.operation = reduction_query_.operation = group_query_.group = operation.code;
     vector_query_.index_type = indexed() ? SXT_I32 : 0;
     multidot_query_.n_dots = operation.code;

@@ -20,17 +20,17 @@ constexpr int batch_calls = 200;  // fewer than a stream takes before it makes i
 // The driver's name for each thread's own stream: a caller's stream that needs no call into the driver.
 void *const thread_stream = reinterpret_cast<void *>(2);  // NOLINT(performance-no-int-to-ptr)
 
-struct Way {
+struct DispatchWay {
   std::string name, kernel;
   std::function<void()> call;
   std::vector<double> samples;
 };
 
 // Seconds of one call in a batch, for each way in turn.
-void time_ways(sxt_context *context, std::vector<Way> &ways, int batch, int rounds) {
+void time_ways(sxt_context *context, std::vector<DispatchWay> &ways, int batch, int rounds) {
   for (int round = -1; round < rounds; ++round) {
     for (std::size_t turn = 0; turn < ways.size(); ++turn) {
-      Way &way = ways[(turn + static_cast<std::size_t>(round + 1)) % ways.size()];
+      DispatchWay &way = ways[(turn + static_cast<std::size_t>(round + 1)) % ways.size()];
       const double seconds = seconds_of([&] {
         for (int i = 0; i < batch; ++i) way.call();
       });
@@ -77,9 +77,9 @@ Vector device_vector(sxt_context *context) {
   return owner;
 }
 
-class Suite {
+class DispatchSuite {
  public:
-  explicit Suite(const BenchOptions &options)
+  explicit DispatchSuite(const BenchOptions &options)
       : options_(options),
         context_(open_context(options.context)),
         x_(device_vector(context_.get())),
@@ -114,7 +114,7 @@ class Suite {
     axpy_kernel_ = sxt_selection_kernel(axpy.get());
     dot_kernel_ = sxt_selection_kernel(dot.get());
     const DirectKernel table(axpy_kernel_, vector_query.q, nullptr, candidate_of(axpy), thread_stream);
-    std::vector<Way> ways = {
+    std::vector<DispatchWay> ways = {
         {"axpy by the table, enqueued", axpy_kernel_, [&] { table.run(&axpy_.h); }, {}},
         {"sxt_kernel_run axpy, enqueued",
          axpy_kernel_,
@@ -131,17 +131,17 @@ class Suite {
   void waiting() {
     sxt_context *context = context_.get();
     double sum = 0;
-    std::vector<Way> ways = {
+    std::vector<DispatchWay> ways = {
         {"sxt_axpy, waits", axpy_kernel_, [&] { check(sxt_axpy(&tiny_, x_.get(), y_.get()), context); }, {}},
         {"sxt_dot, waits", dot_kernel_, [&] { check(sxt_dot(x_.get(), y_.get(), &sum), context); }, {}}};
     add(ways, batch_calls / 4);
   }
 
-  void add(std::vector<Way> &ways, int batch) {
+  void add(std::vector<DispatchWay> &ways, int batch) {
     time_ways(context_.get(), ways, batch, 4 * std::max(1, options_.repeat));
     double before = 0;
     std::string before_name;
-    for (Way &way : ways) {
+    for (DispatchWay &way : ways) {
       const double seconds = median(way.samples);
       const Json over = before > 0 ? Json((seconds - before) * 1e9) : Json();
       sheet_.lines.push_back({way.name, fmt::format("{:.3f}", seconds * 1e6),
@@ -166,6 +166,6 @@ class Suite {
 
 }  // namespace
 
-int bench_device_dispatch(const BenchOptions &options) { return Suite(options).run(); }
+int bench_device_dispatch(const BenchOptions &options) { return DispatchSuite(options).run(); }
 
 }  // namespace tool

@@ -387,7 +387,7 @@ Sheet sheet_of(const std::string &name, const DevicePcg &bench, const std::vecto
 // What is measured when nothing is named: the cubes of docs/measurements/gpu_pcg.md.
 std::vector<std::int64_t> usual_sizes() { return {32 * 32 * 32, 64 * 64 * 64, 128 * 128 * 128}; }
 
-std::vector<MadeMatrix> made_matrices(const BenchOptions &options) {
+std::vector<MadeMatrix> made_systems(const BenchOptions &options) {
   std::vector<MadeMatrix> made;
   for (const std::int64_t rows : options.sizes.empty() ? usual_sizes() : options.sizes)
     for (const Generator make : generators(options.generate.empty() ? "stencil-3d" : options.generate))
@@ -403,7 +403,7 @@ int bench_device_pcg(const BenchOptions &options) {
   std::vector<Sheet> sheets;
   Json rows = Json::array();
   SeveralFiles files(options.matrices.size());
-  for_each_matrix(options, context.get(), files, made_matrices, [&](const std::string &name, sxt_matrix *matrix) {
+  for_each_matrix(options, context.get(), files, made_systems, [&](const std::string &name, sxt_matrix *matrix) {
     DevicePcg bench(options, context.get(), matrix);
     const std::vector<Way> ways = bench.measure();
     rows.push_back(json_of(name, bench, ways));

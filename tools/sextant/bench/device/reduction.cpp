@@ -14,13 +14,13 @@
 namespace tool {
 namespace {
 
-struct Operation {
+struct Reduction {
   std::int32_t number;
   const char *name;
   int vectors;
   double result;  // of one element of 1/2 (and 1/4); nrm2: squared
 };
-constexpr Operation benched_operations[] = {{SXT_REDUCTION_SUM, "sum", 1, 0.5},
+constexpr Reduction benched_reductions[] = {{SXT_REDUCTION_SUM, "sum", 1, 0.5},
                                             {SXT_REDUCTION_DOT, "dot", 2, 0.125},
                                             {SXT_REDUCTION_NRM2, "nrm2", 1, 0.25},
                                             {SXT_REDUCTION_ASUM, "asum", 1, 0.5}};
@@ -36,7 +36,7 @@ constexpr std::int64_t step_length = std::int64_t{1} << 23;
 // One operation on one type and length, with all its operands on the device.
 class Problem {
  public:
-  Problem(sxt_context *context, const Operation &operation, sxt_value_type type, std::int64_t n)
+  Problem(sxt_context *context, const Reduction &operation, sxt_value_type type, std::int64_t n)
       : context_(context), operation_(operation), type_(type), operands_(context, type, n, operation.vectors) {
     sxt_vector *result = nullptr;
     check(sxt_vector_create(context, 8, type, &result), context);
@@ -89,7 +89,7 @@ class Problem {
   }
 
   sxt_context *context_;
-  const Operation &operation_;
+  const Reduction &operation_;
   sxt_value_type type_;
   DeviceOperands operands_;
   Vector result_;
@@ -147,7 +147,7 @@ class Suite {
 
   int run() {
     for (const sxt_value_type type : device_types(options_)) {
-      for (const Operation &operation : benched_operations) {
+      for (const Reduction &operation : benched_reductions) {
         if (wanted(options_.operations, operation.name)) lengths(operation, type);
       }
     }
@@ -158,7 +158,7 @@ class Suite {
 
  private:
   // Choice and vendor baselines at every length; with --verbose every kernel.
-  void lengths(const Operation &operation, sxt_value_type type) {
+  void lengths(const Reduction &operation, sxt_value_type type) {
     Sheet sheet;
     sheet.title = fmt::format("{} of {}, us (a run)", operation.name, name_of(type));
     sheet.titles = {"n",   "kernel",  "cold",       "CUB cold",  "cuBLAS cold", "ratio cold",
@@ -182,7 +182,7 @@ class Suite {
     sheets_.push_back(std::move(sheet));
   }
 
-  void keep(const Operation &operation, sxt_value_type type, std::int64_t n, double bytes,
+  void keep(const Reduction &operation, sxt_value_type type, std::int64_t n, double bytes,
             const std::vector<DeviceContender> &all) {
     for (const DeviceContender &each : all) {
       const DeviceContender *const peer = fastest_baseline(all, &each);
@@ -233,7 +233,7 @@ class Suite {
   }
 
   void steps() {
-    Problem problem(context_.get(), benched_operations[0], SXT_F32, step_length);
+    Problem problem(context_.get(), benched_reductions[0], SXT_F32, step_length);
     steps_ = problem.measure({std::begin(step_names), std::end(step_names)}, rounds_);
     one_thread_ = on_processor(1);
     all_threads_ = on_processor(0);
@@ -252,7 +252,7 @@ class Suite {
                              fmt::format("{:.0f}", problem.bytes() / step.cold * 1e-9)});
       before = step.cold;
     }
-    keep(benched_operations[0], SXT_F32, step_length, problem.bytes(), steps_);
+    keep(benched_reductions[0], SXT_F32, step_length, problem.bytes(), steps_);
     show(options_, sheet);
     sheets_.push_back(std::move(sheet));
   }
@@ -311,7 +311,7 @@ class Suite {
 
 int bench_device_reduction(const BenchOptions &options) {
   std::vector<std::string> known;
-  for (const Operation &operation : benched_operations) known.emplace_back(operation.name);
+  for (const Reduction &operation : benched_reductions) known.emplace_back(operation.name);
   check_operations(options, known);
   return Suite(options).run();
 }

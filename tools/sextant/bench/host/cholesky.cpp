@@ -30,8 +30,8 @@ struct Direct {
 };
 
 // Common data of all ways for one matrix: right-hand sides whose solutions are all ones.
-struct System {
-  System(BenchMatrix &a, std::int64_t n_rhs, std::int64_t n_sets)
+struct Factored {
+  Factored(BenchMatrix &a, std::int64_t n_rhs, std::int64_t n_sets)
       : matrix(a), rows(a.csr.rows), columns(n_rhs), sets(n_sets) {
     const std::vector<double> ones(static_cast<std::size_t>(rows), 1.0);
     std::vector<double> once(ones.size());
@@ -82,14 +82,14 @@ sxt_analysis_info about(const Direct &direct) {
 
 void factor(Direct &direct) { check(sxt_cholesky_factor(direct.factor.get(), nullptr, nullptr), nullptr); }
 
-void solve(Direct &direct, const System &system) {
+void solve(Direct &direct, const Factored &system) {
   check(sxt_cholesky_solve(direct.factor.get(), system.rows, system.columns, system.b.data(), system.rows,
                            direct.x.data(), system.rows, nullptr, nullptr),
         nullptr);
 }
 
 // One of ours: name own_choice, a scheduler, or the textbook (an order of its own where the analysis is measured).
-Contender ours(System &system, Phase phase, const std::string &name, const char *order, const char *scheduler) {
+Contender ours(Factored &system, Phase phase, const std::string &name, const char *order, const char *scheduler) {
   auto direct = std::make_shared<Direct>();
   direct->x.assign(system.b.size(), 0.0);
   Contender contender;
@@ -129,7 +129,7 @@ Contender ours(System &system, Phase phase, const std::string &name, const char 
 }
 
 // One of ours with all sets in one call, which has the values of the matrix in the order of its CSR arrays.
-Contender ours_in_sets(System &system, Phase phase, const std::string &name, const char *scheduler) {
+Contender ours_in_sets(Factored &system, Phase phase, const std::string &name, const char *scheduler) {
   struct InSets : Direct {
     BenchMatrix own;
   };
@@ -199,7 +199,7 @@ void peer_failed(const sxt_peer *peer, const char *what, int status) {
 }
 
 // Throws ToolError where it refuses the matrix.
-Contender theirs(System &system, Phase phase, const sxt_peer *peer, const sxt_peer_csr &csr) {
+Contender theirs(Factored &system, Phase phase, const sxt_peer *peer, const sxt_peer_csr &csr) {
   auto direct = std::make_shared<Direct>();
   direct->x.assign(system.b.size(), 0.0);
   Contender contender;
@@ -239,7 +239,7 @@ Contender theirs(System &system, Phase phase, const sxt_peer *peer, const sxt_pe
 
 void bench_matrix(BenchSession &session, BenchMatrix &matrix, Phase phase) {
   const bool analysis = phase == Phase::analysis;
-  System system(matrix, session.options.n_rhs, analysis ? 1 : session.options.sets);
+  Factored system(matrix, session.options.n_rhs, analysis ? 1 : session.options.sets);
   system.context = session.context.get();
   std::vector<Contender> contenders;
   const auto add = [&](const std::string &name, const auto &make) {

@@ -55,7 +55,7 @@ struct Solve {
 
 // What an iteration must at least move: A once, and ten vectors (p and q of the product, two reads of r, z and x each
 // with their writes, and the new p).
-double traffic(const textbook::Csr &a) {
+double iteration_traffic(const textbook::Csr &a) {
   return static_cast<double>(a.nnz) * 12 + static_cast<double>(a.rows) * (4 + 10 * 8);
 }
 
@@ -161,7 +161,7 @@ void add_peer(BenchSession &session, System &system, const sxt_peer *peer, std::
   contenders.push_back(std::move(contender));
 }
 
-void bench_matrix(BenchSession &session, BenchMatrix &matrix) {
+void bench_solves(BenchSession &session, BenchMatrix &matrix) {
   const BenchOptions &options = session.options;
   System system(matrix);
   std::vector<Contender> contenders;
@@ -184,7 +184,7 @@ void bench_matrix(BenchSession &session, BenchMatrix &matrix) {
   for (Contender &contender : contenders) {
     // Traffic and prediction are for the iterations that it took.
     Solve &solve = *static_cast<Solve *>(contender.keep.get());
-    contender.bytes = static_cast<double>(solve.iterations) * traffic(matrix.csr);
+    contender.bytes = static_cast<double>(solve.iterations) * iteration_traffic(matrix.csr);
     if (!contender.peer) contender.predicted_seconds = solve.report.predicted_solve_seconds;
     if (!contender.failure.empty() || !contender.details) continue;
     contender.details = [shared = contender.details, &solve, seconds = contender.seconds] {
@@ -201,7 +201,7 @@ void bench_matrix(BenchSession &session, BenchMatrix &matrix) {
 
 int bench_pcg(const BenchOptions &options) {
   BenchSession session(options, "pcg");
-  for_each_matrix(session, 40'000, true, [&](BenchMatrix &matrix) { bench_matrix(session, matrix); });
+  for_each_matrix(session, 40'000, true, [&](BenchMatrix &matrix) { bench_solves(session, matrix); });
   return session.finish();
 }
 

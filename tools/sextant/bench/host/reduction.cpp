@@ -10,13 +10,13 @@
 namespace tool {
 namespace {
 
-struct Operation {
+struct Reduction {
   std::int32_t number;
   const char *name;
   int vectors;
 };
 
-constexpr Operation benched_operations[] = {
+constexpr Reduction benched_reductions[] = {
 #define SXT_X(suffix, value, name, formula, vectors, result) {value, name, vectors},
     SXT_REDUCTION_TABLE(SXT_X)
 #undef SXT_X
@@ -53,7 +53,7 @@ void add_peer(const sxt_peer *peer, const sxt_reduction_args &args, const std::v
   contenders.push_back(std::move(contender));
 }
 
-void bench_operation(BenchSession &session, const Operation &operation, const std::vector<double> &x,
+void bench_operation(BenchSession &session, const Reduction &operation, const std::vector<double> &x,
                      const std::vector<double> &y) {
   Answer answer{};
   double want = 0;
@@ -97,7 +97,7 @@ int bench_reduction(const BenchOptions &options) {
   for (const std::int64_t n :
        options.sizes.empty() ? std::vector<std::int64_t>{1000, 100'000, 4'000'000} : options.sizes) {
     const std::vector<double> x = operand(n, 0), y = operand(n, 0.3);
-    for (const Operation &operation : benched_operations) bench_operation(session, operation, x, y);
+    for (const Reduction &operation : benched_reductions) bench_operation(session, operation, x, y);
   }
   return session.finish();
 }

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# sextant_unity(<target> <most>)
+#
+# With SEXTANT_UNITY the C++ sources of a target are compiled folder by folder, at most so many as one: headers are read,
+# and what they have is instantiated and optimised, once instead of for each file. A file with compile options of its own,
+# and one that is alone in its folder, stays by itself. Names in the anonymous namespaces of a folder must differ.
+function(sextant_unity target most)
+  if(NOT SEXTANT_UNITY)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cpp$")
+  list(SORT sources)
+  set(folders "")
+  foreach(source IN LISTS sources)
+    get_filename_component(folder "${source}" DIRECTORY)
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    list(APPEND folders "${folder}")
+    list(APPEND files_${folder} "${source}")
+  endforeach()
+  list(REMOVE_DUPLICATES folders)
+  foreach(folder IN LISTS folders)
+    list(LENGTH files_${folder} count)
+    if(count EQUAL 1)
+      continue()
+    endif()
+    # Parts of about the same size.
+    math(EXPR parts "(${count} + ${most} - 1) / ${most}")
+    math(EXPR size "(${count} + ${parts} - 1) / ${parts}")
+    set(at 0)
+    foreach(source IN LISTS files_${folder})
+      math(EXPR part "${at} / ${size}")
+      set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${folder}_${part}")
+      math(EXPR at "${at} + 1")
+    endforeach()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
