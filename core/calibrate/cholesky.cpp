@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Samples of schedulers of a sparse Cholesky factorisation: factorisations and solves of definite matrices on the
-// patterns of the synthetic families, made symmetric, of factor_nnz far apart.
+// patterns of the synthetic families, made symmetric, of sizes far apart.
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
