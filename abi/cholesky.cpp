@@ -121,11 +121,6 @@ cholesky::SolveCall call_of(const sxt_cholesky &handle, std::int64_t n, std::int
   return call;
 }
 
-sxt_status cancelled(sxt_status status, std::uint64_t id, const char *what) {
-  if (status == SXT_NOT_CONVERGED) remember(id, text("the caller cancelled the ", what).c_str());
-  return status;
-}
-
 sxt_cholesky_info info_of(const sxt_cholesky &handle) {
   const cholesky::Factor &factor = handle.factor;
   const cholesky::FactorOutcome &outcome = factor.outcome();
@@ -242,7 +237,7 @@ sxt_status sxt_cholesky_factor(sxt_cholesky *cholesky, sxt_matrix *a, const sxt_
     given(cholesky, "cholesky");
     const sxt_factor_options own = read_sized(options, factor_defaults(), "options");
     return counting_from(cholesky->index_base, [&] {
-      return cancelled(cholesky->factor.factor(a ? of_context(a, "a").matrix : nullptr, own.cancel), id_of(cholesky),
+      return tell_cancelled(cholesky->factor.factor(a ? of_context(a, "a").matrix : nullptr, own.cancel), id_of(cholesky),
                        "factorisation");
     });
   });
@@ -261,7 +256,7 @@ sxt_status sxt_cholesky_solve(const sxt_cholesky *cholesky, int64_t n, int64_t n
     answer.residual = answer.residual_bound = NAN;
     const sxt_status status = counting_from(cholesky->index_base, [&] { return cholesky->factor.solve(call, answer); });
     if (report) answer_sized(report, answer, "report");
-    return cancelled(status, id_of(cholesky), "solve");
+    return tell_cancelled(status, id_of(cholesky), "solve");
   });
 }
 

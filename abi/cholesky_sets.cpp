@@ -93,11 +93,6 @@ void check_solve(const sxt_cholesky_sets &handle, std::int64_t n, const cholesky
           "b and x overlap; they may only be one array with one leading dimension and stride");
 }
 
-sxt_status cancelled(sxt_status status, std::uint64_t id, const char *what) {
-  if (status == SXT_NOT_CONVERGED) remember(id, text("the caller cancelled the ", what).c_str());
-  return status;
-}
-
 // Writes f(set) for each set to the caller's array, where there is one.
 template <class T, class F>
 void tell(T *to, const char *name, std::int64_t first, std::int64_t count, F &&f) {
@@ -161,7 +156,7 @@ sxt_status sxt_cholesky_sets_factor(sxt_cholesky_sets *sets, int64_t first, int6
     require(values || count == 0 || nnz == 0, SXT_E_ARGUMENT, "values is NULL");
     require_aligned(values, value_alignment(sets->sets.analysis().value_type()), "values");
     return counting_from(sets->index_base, [&] {
-      return cancelled(sets->sets.factor({first, count, values, stride, watch}), id_of(sets), "factorisation");
+      return tell_cancelled(sets->sets.factor({first, count, values, stride, watch}), id_of(sets), "factorisation");
     });
   });
 }
@@ -173,7 +168,7 @@ sxt_status sxt_cholesky_sets_solve(const sxt_cholesky_sets *sets, int64_t first,
     given(sets, "sets");
     const cholesky::SetsSolveCall call{first, count, n_rhs, b, ldb, stride_b, x, ldx, stride_x, watch_of(options)};
     check_solve(*sets, n, call);
-    return cancelled(sets->sets.solve(call), id_of(sets), "solve");
+    return tell_cancelled(sets->sets.solve(call), id_of(sets), "solve");
   });
 }
 

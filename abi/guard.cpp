@@ -94,6 +94,11 @@ const char *remembered(std::uint64_t context) noexcept {
   return own ? own->find(context) : "";
 }
 
+sxt_status tell_cancelled(sxt_status status, std::uint64_t context, const char *what) {
+  if (status == SXT_NOT_CONVERGED) remember(context, text("the caller cancelled the ", what).c_str());
+  return status;
+}
+
 void check_buffer(const char *buffer, std::int64_t capacity) {
   require(capacity >= 0, SXT_E_ARGUMENT, "capacity is negative (", capacity, ")");
   require(buffer != nullptr || capacity == 0, SXT_E_ARGUMENT, "buffer is NULL but capacity is ", capacity);

@@ -19,6 +19,8 @@ namespace sextant::abi {
 void remember(std::uint64_t context, const char *sentence) noexcept;
 // Keeps the sentence of a shortage of memory. It allocates nothing.
 sxt_status short_of_memory(std::uint64_t context) noexcept;
+// status, with a sentence where it says that the caller cancelled `what`.
+sxt_status tell_cancelled(sxt_status status, std::uint64_t context, const char *what);
 const char *remembered(std::uint64_t context) noexcept;  // 0: the last of all; never NULL
 
 // While it lives this thread cannot be cancelled: pthread_cancel unwinds as an exception does, which no call of the

@@ -30,7 +30,7 @@ constexpr double factor_nnz[] = {2e3, 4e4, 5e2, 1.5e5, 8e3, 4e5, 1.2e3, 8e4, 2e4
 constexpr double device_factor_nnz[] = {8e3, 3e5, 2e3, 1.2e6, 4e4, 3e6, 8e4, 6e5, 1.5e5};
 constexpr double analysis_s_an_entry = 1e-6, most_of_what_is_left = 0.2, sample_s = 2e-3;
 constexpr int timed_runs = 3, ldlh_every = 4;
-constexpr double longest_s = 0.02;  // of a device's candidates, but for the best of each kernel
+constexpr double longest_on_device_s = 0.02;  // of a device's candidates, but for the best of each kernel
 constexpr std::int64_t right_hand_sides[] = {1, 8, 64};
 
 // I plus the Laplacian of the pattern of A + A^T: its inverse makes nothing larger, so a solve may be repeated on its
@@ -134,7 +134,7 @@ class System {
       const sxt_head *const structure = &analysis_.symbolic().h;
       if (on_host)
         any |= sampler_.measure(choice, nullptr, {&head, 1}, family_, sample_s, timed_runs, structure) > 0;
-      else if (best || choice->run_s < longest_s)
+      else if (best || choice->run_s < longest_on_device_s)
         any |= sampler_.measure_calls(choice, head, family_, timed_runs, structure) > 0;
     }
     return any;

@@ -58,7 +58,7 @@ class Visitors {
 };
 
 constexpr int turns_on_host = 5;      // of each candidate; the median counts
-constexpr double long_run_s = 20e-3;  // that are measured once
+constexpr double averaging_run_s = 20e-3;  // that are measured once
 constexpr int choices = 5;            // that are timed; the median counts, since one interruption takes longer than any
 constexpr std::uint64_t asked_anew = 1;  // an answer that is kept from an earlier question would not be the models'
 
@@ -162,7 +162,7 @@ class Verification {
   void measure(const std::function<bool(const VerifyLine &)> &tell) {
     for (int round = 1; round < rounds_; ++round)
       for (Contestant &each : entered_)
-        if (each.turns.front() < long_run_s)
+        if (each.turns.front() < averaging_run_s)
           attempt(each.line.kernel, [&] { each.take_turn(context_, product_, settings_.candidate_s / rounds_); });
     for (Contestant &each : entered_) {
       each.conclude();

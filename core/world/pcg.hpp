@@ -18,6 +18,9 @@ namespace sextant {
 
 class WorldLoop;
 
+// Iterations where neither the caller nor a probe knows.
+inline constexpr double usual_iterations = 100;
+
 // Predicted seconds of an iteration on the members of one process, by the models of the kernels that were chosen: of
 // the slowest device, and all of the CPU's members, which work one after the other.
 struct IterationPrice {

@@ -26,8 +26,8 @@ namespace sextant {
 namespace {
 
 constexpr const char *create_call = "sxt_pcg_create";
-// Applications of a preconditioner and true residuals that a set-up is worth, where the caller does not say.
-constexpr double usual_iterations = 100, usual_residuals = 4;
+// True residuals that a set-up is worth, where the caller does not say.
+constexpr double usual_residuals = 4;
 
 // An entry on its way to the owner of its mirror image.
 struct Entry {

@@ -22,8 +22,6 @@ constexpr const char *call = "sxt_pcg_create";
 // What more members must save: what they cost is certain, what they save is predicted, by models that are some per cent
 // off.
 constexpr double least_saved = 0.05;
-// Iterations where neither the caller nor a probe knows.
-constexpr double usual_iterations = 100;
 // Of an iteration on one member at least: its vectors read and written, and a part of A.
 constexpr double passes_at_best = 7, part_of_values = 0.5;
 // Launches of one on several devices at least.
