@@ -103,7 +103,7 @@ Block cut(const Entries &a, std::int64_t first, std::int64_t last, bool own) {
   return out;
 }
 
-double predicted(sxt_context *context, const sxt_query &query, sxt_matrix *matrix) {
+double seconds_of_kernel(sxt_context *context, const sxt_query &query, sxt_matrix *matrix) {
   sxt_selection *made = nullptr;
   check(sxt_kernel_select(context, &query, matrix, &made), context);
   const Selection selection(made);
@@ -128,7 +128,7 @@ double product_seconds(sxt_context *context, const Entries &a, const Block &bloc
   query.m.q = {{sizeof query, SXT_KIND_SPMV}, runs, SXT_QUERY_MATRIX | SXT_QUERY_PREDICT_ONLY, a.info.value_type};
   query.op = SXT_NO_TRANSPOSE;
   query.n_rhs = 1;
-  return predicted(context, query.m.q, made);
+  return seconds_of_kernel(context, query.m.q, made);
 }
 
 double dots_seconds(sxt_context *context, sxt_value_type type, std::int64_t n, std::int32_t pairs) {
@@ -136,7 +136,7 @@ double dots_seconds(sxt_context *context, sxt_value_type type, std::int64_t n, s
   query.q = {{sizeof query, SXT_KIND_MULTIDOT}, runs, SXT_QUERY_PREDICT_ONLY, type};
   query.n = n;
   query.n_dots = query.distinct = pairs;
-  return predicted(context, query.q, nullptr);
+  return seconds_of_kernel(context, query.q, nullptr);
 }
 
 double updates_seconds(sxt_context *context, sxt_value_type type, std::int64_t n) {
@@ -144,7 +144,7 @@ double updates_seconds(sxt_context *context, sxt_value_type type, std::int64_t n
   query.q = {{sizeof query, SXT_KIND_VECTOR_GROUP}, runs, SXT_QUERY_PREDICT_ONLY, type};
   query.n = n;
   query.group = SXT_GROUP_CHRONOPOULOS_GEAR;
-  return predicted(context, query.q, nullptr);
+  return seconds_of_kernel(context, query.q, nullptr);
 }
 
 // Of one member: seconds by the models, and what it fetches from others.
