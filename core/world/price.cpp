@@ -17,6 +17,10 @@ namespace {
 // the CPU. The first is the difference between both engines on two H100 (docs/measurements/two_gpus.md).
 constexpr double device_by_host_s = 35e-6, cpu_by_host_s = 1e-6;
 
+// Between the launches of an iteration on the devices: on two H200 an iteration takes so much more than its kernels'
+// models say (docs/measurements/two_gpus.md).
+constexpr double between_launches_s = 13e-6;
+
 double run_s(const ChoicePtr &choice) { return choice->no_estimate ? 0 : choice->run_s; }
 
 void add(IterationPrice &to, const IterationPrice &one) {
@@ -62,7 +66,7 @@ IterationPrice WorldPcg::price_of(std::size_t own) const {
                      operation({SXT_KIND_VECTOR, SXT_VECTOR_SCATTER, type, SXT_I64, false}, boundary);
   if (loop_) {
     const std::vector<ChoicePtr> steps = loop_->choices(own);  // rendezvous, dots, update
-    out.meeting_s = run_s(steps[0]);
+    out.meeting_s = run_s(steps[0]) + between_launches_s;
     out.vectors_s = run_s(steps[1]) + run_s(steps[2]);
     return out;
   }

@@ -37,6 +37,7 @@ class WorldSolver {
   WorldSolver &operator=(const WorldSolver &) = delete;
 
   WorldMatrix &matrix() const noexcept { return *matrix_; }
+  WorldPcg *on_all() const noexcept { return all_.get(); }  // NULL where fewer members are used
   SolveSettings default_solve() const { return sextant::default_solve(settings_, matrix_->given().rows); }
   // b and x: the members' parts. Collective.
   sxt_pcg_report solve(const std::vector<const void *> &b, const std::vector<void *> &x, const SolveSettings &settings);

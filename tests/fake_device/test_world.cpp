@@ -173,7 +173,7 @@ void iterations_are_captured() {
     EXPECT_THAT(api_test::explain(pcg), HasSubstr("rendezvous.packets.cuda"));
     const Vector x = part_of(rank, lengths_of(rank, matrix), {}, 0);
     std::string why_not;
-    const auto loop = sextant::WorldLoop::make(*pcg->world, why_not);
+    const auto loop = sextant::WorldLoop::make(*pcg->world->on_all(), why_not);
     ASSERT_TRUE(loop) << why_not;
     sextant::Lanes lanes(*rank.world->world);
     const std::vector<void *> places{x->world->parts[0].data, x->world->parts[1].data};

@@ -22,6 +22,7 @@
 namespace {
 
 using namespace peers;
+using gpu_test::problem_of;
 
 Row cudss(const cudss_peer::Functions &functions, const Problem &a, const Options &options) {
   sxt_peer_csr csr{static_cast<std::int32_t>(a.n()),

@@ -20,7 +20,7 @@ inline constexpr int group_rows = 24, seen_rows = group_rows + overhang;
 inline constexpr int group_entries = 8192;                // room for those of a group
 inline constexpr int heavy_group = 2048, heavy_rows = 8;  // groups with more entries are sampled in part
 inline constexpr int heavy_row = 120;        // entries of each: rows of blocks are cut between two of them, unless of 7
-inline constexpr double worth_larger = 0.5;  // as on the CPU (features/basic/sample_fills.hpp)
+inline constexpr double worth_larger = 0.5, worth_any = 0.3;  // as on the CPU (features/basic/sample_fills.hpp)
 
 struct Group {
   const std::int32_t *col;  // of its seen rows, which follow each other
@@ -95,12 +95,13 @@ SXT_HOST_AND_DEVICE inline GroupTask group_task(int task, int kinds, int lane) {
   return {32 * chunk + lane, (task + chunk) % kinds};
 }
 
-// Entries / places, of sizes 2 to 8 in turn; 1 without entries, 0 between 4 and 8 where those of 2 are far from full.
+// Entries / places, of sizes 2 to 8 in turn; 1 without entries, 0 between 4 and 8 where those of 2 are far from full,
+// of all others where they are nearly empty.
 template <class Count>
 void tell_fills(const Count *entries, const Count *blocks, double *fills) {
   for (int s = 0; s < fill_sizes; ++s) {
     const double size = least_fill + s, stored = static_cast<double>(blocks[s]) * size * size;
-    const bool unlikely = size > 4 && size < 8 && fills[0] < worth_larger;
+    const bool unlikely = s > 0 && fills[0] < (size > 4 && size < 8 ? worth_larger : worth_any);
     fills[s] = unlikely ? 0 : stored > 0 ? static_cast<double>(entries[s]) / stored : 1;
   }
 }

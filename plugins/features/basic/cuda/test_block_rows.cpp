@@ -66,7 +66,7 @@ Fills by_definition(const Pattern &pattern) {
     double nnz = 0;
     for (std::size_t i = 0; i < pattern.row.size(); ++i)
       for (const std::int64_t j : pattern.row[i]) blocks.emplace(static_cast<std::int64_t>(i) / b, j / b), ++nnz;
-    const bool looked_for = b <= 4 || b == 8 || fills[0] >= 0.5;
+    const bool looked_for = b == 2 || fills[0] >= (b <= 4 || b == 8 ? 0.3 : 0.5);
     fills.push_back(!looked_for ? 0
                     : nnz > 0   ? nnz / (static_cast<double>(blocks.size()) * static_cast<double>(b * b))
                                 : 1);
