@@ -12,6 +12,9 @@ namespace {
 // AUTO takes single precision where it is predicted to take less than this part of the time: a factor may have to be
 // made again.
 constexpr double worth_single = 0.9;
+// Scaling and rounding a row and an entry on the host, for each factorisation
+// (docs/measurements/cholesky_precision.md).
+constexpr double round_row_s = 30e-9, round_entry_s = 2e-9;
 
 constexpr sxt_value_type single_of(sxt_value_type type) {
   return type == SXT_F64 ? SXT_F32 : type == SXT_C128 ? SXT_C64 : type;
@@ -53,7 +56,9 @@ void Analysis::choose_precision() {
   }
   const double working_s = least_seconds(shape_) * settings_.expected_factors;
   factor_type_ = single;
-  const double single_s = least_seconds(shape_) * settings_.expected_factors;
+  const double rounding_s =
+      round_row_s * static_cast<double>(matrix_->csr().rows) + round_entry_s * static_cast<double>(matrix_->csr().nnz);
+  const double single_s = (least_seconds(shape_) + rounding_s) * settings_.expected_factors;
   if (!(single_s < worth_single * working_s)) factor_type_ = working;
   notes_.push_back(text("precision: ", value_name(factor_type_), "; all that is expected is predicted to take ",
                         seconds_text(working_s), " in ", value_name(working), ", ", seconds_text(single_s), " in ",

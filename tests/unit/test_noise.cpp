@@ -86,6 +86,7 @@ TEST(Timing, DoesNotCountWhatOthersTake) {
 class BetterTest : public ::testing::Test {
  protected:
   BetterTest() {
+    kernel.kind = SXT_KIND_VECTOR;
     kernel.name = "vector.x.cpu";
     kernel.version = 1;
     kernel.term_names = names;

@@ -26,10 +26,10 @@ typedef struct {
   int64_t n;
   int32_t operation;   /* SXT_CONVERT_* */
   int32_t reserved0;   /* 0 */
-  double alpha, beta;
+  double alpha, beta;  /* of the operation's formula, in host memory */
   const double *scale; /* n numbers in device space; NULL: 1 */
-  const void *x;
-  void *y;
+  const void *x;       /* n values in device space, of the type that the operation reads */
+  void *y;             /* n values in device space, of the type that it writes */
 } sxt_convert_args;
 
 SXT_STATIC_ASSERT(sizeof(sxt_convert_query) == 48, "frozen");
