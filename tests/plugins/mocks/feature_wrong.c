@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "plugin_table.h"
 #include "sextant/plugin/kinds/features.h"
 
 static sxt_status run(const void *state, void *session, const sxt_head *head, const sxt_exec *exec) {
@@ -24,4 +23,18 @@ static const sxt_kernel kernel = {.struct_size = sizeof kernel,
                                   .ops = &ops,
                                   .run = run};
 
-MOCK_ENTRY("mock-feature-wrong", "1.0", &kernel)
+SXT_PLUGIN_EXPORT sxt_status sxt_plugin_entry_0(const sxt_host *host, const sxt_plugin **out) {
+  (void)host;
+  static const sxt_kernel *const kernels[] = {&kernel};
+  static const sxt_plugin plugin = {.magic = SXT_PLUGIN_MAGIC,
+                                    .abi_major = SXT_PLUGIN_ABI_MAJOR,
+                                    .abi_minor = SXT_PLUGIN_ABI_MINOR,
+                                    .min_host_minor = SXT_PLUGIN_ABI_MINOR,
+                                    .struct_size = sizeof plugin,
+                                    .name = "mock-feature-wrong",
+                                    .version = "1.0",
+                                    .n_kernels = 1,
+                                    .kernels = kernels};
+  *out = &plugin;
+  return SXT_OK;
+}
