@@ -56,9 +56,9 @@ class HermitianKernels : public FakeDevice {
   }
 
   // Prepare, open, run and all of it undone, each vendor call failing once; `launches`: of one call (negative: of
-  // the vendor's library), `at_least`: failures that the kernel reports.
+  // the vendor's library), `at_least`: failures that the kernel reports, `needs_scratch`: it refuses to run without.
   void every_call_may_fail(const sxt_kernel &kernel, const sxt_hermitian_query &q, const sxt_candidate &candidate,
-                           std::int64_t launches, int at_least) {
+                           std::int64_t launches, int at_least, bool needs_scratch = true) {
     const std::int64_t n = q.n_max, batch = q.batch;
     std::vector<char> scratch(candidate.scratch_bytes + 1), a(16 * n * n * batch), b(16 * n * batch * q.n_rhs);
     std::vector<std::int32_t> info(batch), pivots(n * batch), orders(batch, static_cast<std::int32_t>(n - n / 4));
@@ -101,7 +101,7 @@ class HermitianKernels : public FakeDevice {
       EXPECT_EQ(left_behind(), "") << kernel.name << " after " << fake_failed_call();
     }
     EXPECT_GE(failed, at_least) << kernel.name;
-    if (candidate.scratch_bytes == 0) return;
+    if (candidate.scratch_bytes == 0 || !needs_scratch) return;
     exec.scratch_bytes = 0;
     EXPECT_EQ(attempt(), SXT_E_STATE) << kernel.name << ": scratch is too small";
   }
