@@ -237,8 +237,8 @@ sxt_status sxt_cholesky_factor(sxt_cholesky *cholesky, sxt_matrix *a, const sxt_
     given(cholesky, "cholesky");
     const sxt_factor_options own = read_sized(options, factor_defaults(), "options");
     return counting_from(cholesky->index_base, [&] {
-      return tell_cancelled(cholesky->factor.factor(a ? of_context(a, "a").matrix : nullptr, own.cancel), id_of(cholesky),
-                       "factorisation");
+      return tell_cancelled(cholesky->factor.factor(a ? of_context(a, "a").matrix : nullptr, own.cancel),
+                            id_of(cholesky), "factorisation");
     });
   });
 }

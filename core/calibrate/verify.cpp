@@ -57,9 +57,9 @@ class Visitors {
   std::set<std::string> kinds_;
 };
 
-constexpr int turns_on_host = 5;      // of each candidate; the median counts
+constexpr int turns_on_host = 5;           // of each candidate; the median counts
 constexpr double averaging_run_s = 20e-3;  // that are measured once
-constexpr int choices = 5;            // that are timed; the median counts, since one interruption takes longer than any
+constexpr int choices = 5;  // that are timed; the median counts, since one interruption takes longer than any
 constexpr std::uint64_t asked_anew = 1;  // an answer that is kept from an earlier question would not be the models'
 
 // What is ready before any candidate runs: the way to the device, timed once, and the choice.

@@ -25,7 +25,7 @@ std::string list(const std::vector<double> &values, const Words &words) {
 }
 
 std::string filled_formula(const char *file, const sextant::FitLabel &label, const sextant::FittedModel &model,
-                   const Words &words) {
+                           const Words &words) {
   std::string coefficients = words.open, names, groups = words.open;
   for (std::size_t r = 0; r < model.coefficients.size(); ++r)
     coefficients += (r ? ", " : "") + list(model.coefficients[r], words);

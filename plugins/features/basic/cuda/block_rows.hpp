@@ -19,7 +19,7 @@ inline constexpr int overhang = least_fill + fill_sizes - 2;  // rows beyond a g
 inline constexpr int group_rows = 24, seen_rows = group_rows + overhang;
 inline constexpr int group_entries = 8192;                // room for those of a group
 inline constexpr int heavy_group = 2048, heavy_rows = 8;  // groups with more entries are sampled in part
-inline constexpr int heavy_row = 120;        // entries of each: rows of blocks are cut between two of them, unless of 7
+inline constexpr int heavy_row = 120;  // entries of each: rows of blocks are cut between two of them, unless of 7
 inline constexpr double worth_larger = 0.5, worth_any = 0.3;  // as on the CPU (features/basic/sample_fills.hpp)
 
 struct Group {
