@@ -127,7 +127,7 @@ LeftOut Analysis::others(std::int64_t n_sets, bool own_only) const {
   const char *by = "";
   if (!settings_.scheduler.empty() || !context().forced(SXT_KIND_CHOLESKY, &by).empty()) return out;
   for (const registry::Kernel *kernel : context().scope().kernels(SXT_KIND_CHOLESKY, context().device_name()))
-    if (own_only && !kernel->plugin->own) out.emplace(kernel, text("a third party's: sets take it by name alone"));
+    if (own_only && !kernel->plugin->own) out.emplace(kernel, text("a third party's: sets take the library's own alone"));
   if (context().plan().loaded()) return out;
   std::map<const registry::Kernel *, double> all = totals(shape_, n_sets);
   std::erase_if(all, [&](const auto &each) { return out.contains(each.first); });

@@ -84,7 +84,7 @@ class Analysis {
   double factor_seconds() const { return factor_choice_->run_s; }
   const registry::Kernel &factor_kernel() const { return *factor_choice_->kernel; }
   // Schedulers with which factorisations and solves would take longer together, and what they would take. own_only:
-  // those of third parties are left out, too, but for one that was named.
+  // those of third parties are left out, too, but for one that was named or forced.
   LeftOut others(std::int64_t n_sets, bool own_only) const;
   // Throws as Selector::select. record: the choice goes into the context's plan.
   ChoicePtr choose(const Asked &asked, const LeftOut &left_out, bool record) const;

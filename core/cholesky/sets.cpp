@@ -59,6 +59,10 @@ void Sets::choose() {
         return std::make_unique<Prepared>(context, std::move(choice), nullptr, &structure_.view().h);
       });
   factor_choice_ = prepared_->shared_choice();
+  const registry::Kernel &maker = *factor_choice_->kernel;
+  require(maker.plugin->own, SXT_E_NOT_SUPPORTED, maker.name(),
+          " is a third party's scheduler: sets are not judged one by one, so that the library's own alone factor them; "
+          "leave options->scheduler NULL");
   const std::int64_t columns = columns_class(std::min(analysis_->settings().expected_rhs, Analysis::most_columns));
   solve_choice_ = analysis_->choose({SXT_CHOLESKY_SOLVE, columns, count_, factor_choice_}, strangers_, record);
 }

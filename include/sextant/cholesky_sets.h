@@ -20,7 +20,8 @@ typedef struct sxt_cholesky_sets sxt_cholesky_sets;
 /* Memory for count (1 or more) factors, and what working on them takes. expected_factors and expected_solves of the analysis
  * count calls here. SXT_E_MEMORY where that is more than memory_limit or the device has: it names the bytes, before
  * memory for a factor is asked for. SXT_E_NOT_SUPPORTED for an analysis with schur_rows, with a pivot_policy without
- * pivot_value (its default is of one matrix), and of a matrix made of entries with duplicates. Any number of objects of
+ * pivot_value (its default is of one matrix), with a third party's scheduler, and of a matrix made of entries with
+ * duplicates. Any number of objects of
  * one analysis may be used at once. [any-thread] */
 SXT_API sxt_status sxt_cholesky_sets_create(const sxt_analysis *analysis, int64_t count, sxt_cholesky_sets **sets);
 
