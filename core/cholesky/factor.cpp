@@ -96,6 +96,16 @@ sxt_cholesky_args Factor::args(const FactorPart &part, std::int32_t phase) const
   return out;
 }
 
+// What a scheduler tells is an index next: a third party's may be any.
+void Factor::check_columns(const FactorPart &part, const Factored &told) const {
+  const std::int64_t n = part.analysis->symbolic().n;
+  const auto room = static_cast<std::int64_t>(changed_columns_.size());
+  const auto end = changed_columns_.begin() + std::clamp<std::int64_t>(told.changed, 0, room);
+  const bool inside = std::all_of(changed_columns_.begin(), end, [n](std::int64_t k) { return k >= 0 && k < n; });
+  require(inside && told.failed < n && told.changed >= 0, SXT_E_PLUGIN, part.analysis->factor_kernel().name(),
+          " names a column that the matrix does not have");
+}
+
 // Factors a matrix by its values on the host, of the part's type.
 Factored Factor::make(FactorPart &part, const Matrix &matrix, const void *values,
                       const volatile std::int32_t *cancel) const {
@@ -118,6 +128,7 @@ Factored Factor::make(FactorPart &part, const Matrix &matrix, const void *values
   call.failed_pivot = &out.pivot;
   call.changed = &out.changed;
   out.status = part.session->ask(&call.h, cancel);
+  if (out.status == SXT_OK) check_columns(part, out);
   return out;
 }
 

@@ -100,6 +100,7 @@ class Factor {
   bool in_single() const { return single_ && !repeated(); }
   FactorPart make_part(const Analysis &analysis) const;
   FactorPart &working_part() const;
+  void check_columns(const FactorPart &part, const Factored &told) const;
   Factored make(FactorPart &part, const Matrix &matrix, const void *values, const volatile std::int32_t *cancel) const;
   Factored make_in_single(const Matrix &matrix, const volatile std::int32_t *cancel, bool &serves);
   Factored make_best(const Matrix &matrix, const volatile std::int32_t *cancel);

@@ -427,6 +427,20 @@ TEST(ThirdPartySchedulers, AreNotBelievedWhereTheyAreWrongForLargeMatricesAlone)
   }
 }
 
+// A column that it names becomes an index.
+TEST(ThirdPartySchedulers, NameColumnsOfTheMatrix) {
+  const Context context = with({"scheduler-wrong-column"});
+  const auto a = random_sparse<double>(6000, 5, 3);
+  const Matrix matrix = a.matrix(context);
+  sxt_analysis_options options = analysis_options();
+  options.scheduler = "mock.scheduler.wrong_column";
+  const Analysis analysis = analyse(matrix, &options);
+  const Cholesky cholesky = cholesky_of(analysis);
+  EXPECT_EQ(sxt_cholesky_factor(cholesky.get(), nullptr, nullptr), SXT_E_PLUGIN);
+  EXPECT_THAT(last_error(context),
+              HasSubstr("mock.scheduler.wrong_column names a column that the matrix does not have"));
+}
+
 // No system of the library's own is solved with the factors of sets: schedulers of others do not make them.
 TEST(ThirdPartySchedulers, FactorNoSets) {
   const Family<double> family(random_sparse<double>(300, 4, 3), 3);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A sparse Cholesky scheduler of a third party: cholesky.columns.cpu under another name, which promises to take hardly
-// any time. With WRONG its factors are twice too large: 1 all of them, 2 those of more than 5000 rows.
+// any time. With WRONG its factors are twice too large: 1 all of them, 2 those of more than 5000 rows; with 3 it says
+// of such ones that a column failed which is not there.
 #include "sextant/plugin/plugin.h"
 
 #define sxt_plugin_entry_0 columns_entry
@@ -23,7 +24,8 @@ sxt_status run_mock(const void *state, void *session, const sxt_head *head, cons
   const sxt_status status = run(state, session, head, exec);
   const auto &args = as<sxt_cholesky_args>(head);
   const sxt_symbolic &s = static_cast<const State *>(state)->s;
-  if (!WRONG || (WRONG == 2 && s.n <= 5000) || args.phase != SXT_CHOLESKY_FACTOR || status != SXT_OK) return status;
+  if (!WRONG || (WRONG >= 2 && s.n <= 5000) || args.phase != SXT_CHOLESKY_FACTOR || status != SXT_OK) return status;
+  if (WRONG == 3) return *args.failed_column = s.n + 1000000, SXT_OK;
   return with_value_type(args.value_type, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (std::int64_t k = 0; k < s.values; ++k) static_cast<T *>(args.factor)[k] *= 2;
@@ -33,7 +35,8 @@ sxt_status run_mock(const void *state, void *session, const sxt_head *head, cons
 
 const sxt_kernel mock = [] {
   sxt_kernel k = kernel;
-  constexpr const char *names[] = {"mock.scheduler", "mock.scheduler.wrong", "mock.scheduler.wrong_where_large"};
+  constexpr const char *names[] = {"mock.scheduler", "mock.scheduler.wrong", "mock.scheduler.wrong_where_large",
+                                   "mock.scheduler.wrong_column"};
   k.name = names[WRONG];
   k.candidates = promise;
   k.run = run_mock;
